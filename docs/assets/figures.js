@@ -1,0 +1,144 @@
+/* Turns the drawn figures (SVG) into live ones (Plotly): when in view where the device hovers, on tap elsewhere.
+   If Plotly does not load, the SVG stays as it is. */
+(() => {
+  "use strict";
+  const library = new URL("vendor/plotly-basic.min.js", document.currentScript.src).href;
+  const drawn = new Map(); // figure -> its box's width when last drawn; 0 while loading, -1 while hidden
+  let loading = null;
+
+  function plotly() {
+    loading ||= new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = library;
+      script.onload = () => (window.Plotly ? resolve() : reject(new Error("no Plotly in " + library)));
+      script.onerror = reject;
+      document.head.append(script);
+    });
+    return loading;
+  }
+
+  const colour = (name) => getComputedStyle(document.body).getPropertyValue("--" + name).trim();
+  const faint = (hex) => hex + "33"; // a fifth, as .muted in figures.css
+  const escape = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const short = (number) => String(Number(number.toPrecision(10))).replace("-", "−");
+
+  function trace(given, text) {
+    const halo = [-2, 0, 2].flatMap((x) => [-2, 0, 2].map((y) => `${x}px ${y}px 2px ${colour("fig-bg")}`)).join(", ");
+    const { role, muted } = given.meta;
+    const own = colour("role-" + role);
+    const made = { ...given, hoverlabel: { align: "left", namelength: -1 } };
+    if (given.type === "bar") {
+      const hollow = muted || role === "idle";
+      made.marker = { color: muted ? faint(own) : own, line: { width: 1, color: hollow ? own : colour("fig-bg") } };
+      if (role === "idle") made.marker.pattern = { shape: "/", size: 6, solidity: 0.2, fgcolor: own, bgcolor: "rgba(0,0,0,0)" };
+      made.textfont = { color: hollow || given.textposition === "outside" ? text : colour("on-role") };
+      if (role === "idle") made.textfont.shadow = halo;
+      Object.assign(made, { textangle: 0, insidetextanchor: "middle", cliponaxis: false });
+      if (given.base && !given.hovertemplate && !given.hovertext) {
+        const lanes = given.orientation === "h" ? given.y : given.x;
+        const lengths = given.orientation === "h" ? given.x : given.y;
+        made.hoverinfo = "text";
+        made.hovertext = lengths.map((length, i) =>
+          `${lanes[i]}: ${given.text?.[i] || given.name || ""}<br>${short(given.base[i])} to ${short(given.base[i] + length)}`);
+        if (!given.text) made.textposition = "none"; // else Plotly would not know one text from the other
+      }
+    } else {
+      made.line = { ...given.line, color: own, width: 2.5 };
+      Object.assign(made, { marker: { color: own, size: 8 }, cliponaxis: false, opacity: muted ? 0.45 : 1 });
+    }
+    return made;
+  }
+
+  function axis(given, letter, svg, length, grid, line) {
+    const made = {
+      ...given, title: { text: "" }, showgrid: grid, gridcolor: colour("fig-grid"), zeroline: false, ticks: "",
+      showline: line, linecolor: colour("fig-text"), tickangle: 0, exponentformat: "none", automargin: false,
+      ticklabelstandoff: letter === "x" ? 2 : 5, fixedrange: true, nticks: Math.max(2, Math.floor(length / (letter === "x" ? 80 : 45))),
+    };
+    if (given.type !== "linear" || given.ticktext) { // labels as the SVG wraps and thins them
+      const labels = [...svg.querySelectorAll(`[data-${letter}]`)];
+      const value = (label) => label.dataset[letter];
+      made.tickvals = labels.map((label) => (given.type === "category" ? escape(value(label)) : Number(value(label))));
+      made.ticktext = labels.map((label) => [...label.childNodes].map((line) => escape(line.textContent)).join("<br>"));
+      made.tickmode = "array";
+    }
+    return made;
+  }
+
+  function draw(figure) {
+    const svg = [...figure.querySelectorAll(".fig-svg svg")].find((one) => one.getBoundingClientRect().width > 0);
+    if (!svg) { // in a closed tab or step: the resize observer draws it once it has a width
+      drawn.set(figure, -1);
+      return Promise.resolve();
+    }
+    const { width, height } = svg.getBoundingClientRect();
+    drawn.set(figure, figure.querySelector(".fig-box").getBoundingClientRect().width);
+    const { data, layout } = JSON.parse(figure.querySelector(".fig-json").content.textContent);
+    const scale = width / svg.viewBox.baseVal.width;
+    const [l, t, r, b] = svg.dataset.margin.split(" ").map((px) => px * scale);
+    const text = colour("fig-text");
+    const lanes = layout.yaxis.type === "category";
+    const size = 13 * scale;
+    const notes = [...svg.querySelectorAll(".note")];
+    const full = {
+      ...layout, width, height, margin: { l, t, r, b, pad: 0 }, showlegend: false, dragmode: false, hovermode: "closest",
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { size, color: text, family: getComputedStyle(figure).fontFamily },
+      uniformtext: { mode: "hide", minsize: 0.85 * size },
+      hoverlabel: { bgcolor: colour("fig-bg"), bordercolor: text, font: { color: text, size } },
+      xaxis: axis(layout.xaxis, "x", svg, (width - l - r) / scale, lanes || layout.xaxis.type === "log", !lanes),
+      yaxis: axis(layout.yaxis, "y", svg, (height - t - b) / scale, !lanes, lanes),
+      shapes: layout.shapes.map((shape) => ({
+        ...shape, layer: "above", line: { ...shape.line, width: 1.5, color: shape.name === "total" ? text : colour("role-" + shape.name) },
+      })),
+      annotations: layout.annotations.map((note, i) => ({
+        ...note, borderpad: 2, xshift: scale * Number(notes[i].dataset.shift || 0),
+        yshift: scale * Number(notes[i].dataset.lift || 0),
+        font: { weight: 600, color: note.name === "total" ? text : colour("role-" + note.name) }, // <b> would break the CSP
+      })),
+    };
+    // No mode bar: it would cover the legend, put buttons inside an image, and offer to send the data to Plotly's cloud.
+    const config = { displayModeBar: false, plotlyServerURL: "", scrollZoom: false, doubleClick: false, showTips: false };
+    return window.Plotly.react(figure.querySelector(".fig-plot"), data.map((one) => trace(one, text)), full, config)
+      .then(() => figure.classList.add("is-live"));
+  }
+
+  function start(figure) {
+    if (drawn.has(figure)) return;
+    drawn.set(figure, 0);
+    const hint = figure.querySelector(".fig-hint");
+    plotly().then(() => draw(figure)).then(
+      () => hint && (hint.textContent = "Tap a mark for its values"),
+      () => { figure.classList.remove("is-live"); hint?.remove(); });
+    hint?.setAttribute("aria-disabled", "true");
+  }
+
+  const redraw = () => drawn.forEach((width, figure) => width && draw(figure));
+  new MutationObserver(redraw).observe(document.body, { attributes: true, attributeFilter: ["data-md-color-scheme"] });
+  addEventListener("pageshow", (event) => event.persisted && redraw()); // the palette may have changed meanwhile
+
+  const resized = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+    const figure = target.closest(".fig");
+    const width = target.getBoundingClientRect().width;
+    if (window.Plotly && drawn.has(figure) && width > 0 && width !== drawn.get(figure)) draw(figure);
+  }));
+  const idle = window.requestIdleCallback || ((work) => setTimeout(work, 200));
+  const seen = new IntersectionObserver((entries) => entries.forEach((entry) => {
+    if (!entry.isIntersecting) return;
+    seen.unobserve(entry.target);
+    idle(() => start(entry.target.closest(".fig")), { timeout: 2000 });
+  }));
+
+  const hovers = matchMedia("(hover: hover)").matches;
+  document.querySelectorAll(".fig").forEach((figure) => {
+    const box = figure.querySelector(".fig-box");
+    resized.observe(box);
+    if (hovers) return seen.observe(box);
+    const hint = document.createElement("button");
+    hint.type = "button";
+    hint.className = "fig-hint";
+    hint.textContent = "Tap to explore";
+    box.after(hint);
+    [box, hint].forEach((one) => one.addEventListener("click", () => start(figure)));
+  });
+})();

@@ -1,0 +1,156 @@
+"""Quantities: named numbers that an author can combine. They keep their dimension, and how they were made."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from macros import text
+from perfmodel.number import Ledger, Number
+from perfmodel.units import NONE, Dim, unit
+
+_LEVEL = {"+": 1, "-": 1, "*": 2, "/": 2}
+
+
+class QuoteError(ValueError):
+    """What is wrong with a call on a page, in words an author can act on. `fix` is the text to write instead, if there is one."""
+
+    def __init__(self, message: str, fix: str = "") -> None:
+        super().__init__(message)
+        self.fix = fix
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A value (SI, or a tuple of them), its dimension, the expression that made it and the numbers it is made of."""
+
+    value: Any
+    dim: Dim
+    expr: str
+    numbers: tuple[Number, ...]
+    level: int = 9  # precedence of `expr`, to print it with as few parentheses as it needs
+    filled: str = ""  # the expression with values in place of names
+
+    @property
+    def single(self) -> Number | None:
+        """The number, when the quantity is just one number and no arithmetic."""
+        return self.numbers[0] if self.level == 9 and len(self.numbers) == 1 and self.expr == self.numbers[0].name else None
+
+    def _combine(self, other: Any, sign: str, value: Callable[[Any, Any], Any], *, swap: bool = False) -> Quantity:
+        right = quantity(other)
+        left = self
+        if swap:
+            left, right = right, left
+        if isinstance(left.value, tuple) or isinstance(right.value, tuple):
+            raise QuoteError(f"a list cannot take part in arithmetic: {left.expr} {sign} {right.expr}")
+        if sign in "+-":
+            if left.dim != right.dim:
+                raise QuoteError(f"cannot {'add' if sign == '+' else 'subtract'} {left.expr} ({left.dim}) and {right.expr} ({right.dim})")
+            dim = left.dim
+        else:
+            dim = left.dim.times(right.dim, 1 if sign == "*" else -1)
+        if sign == "/" and right.value == 0:
+            raise QuoteError(f"cannot divide by {right.expr}, which is 0")
+        level = _LEVEL[sign]
+
+        def side(q: Quantity, form: str, *, tight: bool) -> str:
+            return f"({form})" if q.level < level or (tight and q.level == level) else form
+
+        tight = sign in "-/"
+        join = f" {sign} "
+        expr = join.join((side(left, left.expr, tight=False), side(right, right.expr, tight=tight)))
+        shown = {"*": "·", "-": " − ", "+": " + ", "/": " / "}[sign]
+        filled = shown.join((side(left, left.filled, tight=False), side(right, right.filled, tight=tight)))
+        numbers = tuple(dict.fromkeys((*left.numbers, *right.numbers)))
+        return Quantity(value(left.value, right.value), dim, expr, numbers, level, filled)
+
+    def __add__(self, other: Any) -> Quantity:
+        return self._combine(other, "+", lambda a, b: a + b)
+
+    def __radd__(self, other: Any) -> Quantity:
+        return self._combine(other, "+", lambda a, b: a + b, swap=True)
+
+    def __sub__(self, other: Any) -> Quantity:
+        return self._combine(other, "-", lambda a, b: a - b)
+
+    def __rsub__(self, other: Any) -> Quantity:
+        return self._combine(other, "-", lambda a, b: a - b, swap=True)
+
+    def __mul__(self, other: Any) -> Quantity:
+        return self._combine(other, "*", lambda a, b: a * b)
+
+    def __rmul__(self, other: Any) -> Quantity:
+        return self._combine(other, "*", lambda a, b: a * b, swap=True)
+
+    def __truediv__(self, other: Any) -> Quantity:
+        return self._combine(other, "/", lambda a, b: a / b)
+
+    def __rtruediv__(self, other: Any) -> Quantity:
+        return self._combine(other, "/", lambda a, b: a / b, swap=True)
+
+    def __str__(self) -> str:
+        raise QuoteError(f'a number needs its words: write q("{shown(self)}", {self.expr})')
+
+
+# One object a number, whatever asks for it: the call in a page, a figure, the ledger.
+def of(number: Number) -> Quantity:
+    """The quantity of one named number."""
+    value = tuple(number.value) if isinstance(number.value, list | tuple) else number.value
+    return Quantity(value, number.dim, number.name, (number,), 9, value_text(number))
+
+
+def quantity(value: Any) -> Quantity:
+    """`value` as a quantity: one already, or a plain number typed in a call (`2 * sync.one_gpu`)."""
+    if isinstance(value, Quantity):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Quantity(value, NONE, f"{value:g}", (), 9, text.show(value))
+    raise QuoteError(f"expected a number of the book, such as sync.one_gpu, got {value!r}")
+
+
+def value_text(number: Number) -> str:
+    """A number's value in the unit it reads best in."""
+    if isinstance(number.value, list | tuple):
+        return "[" + ", ".join(text.show(v, number.unit) for v in number.value) + "]"
+    return text.show(number.value, text.best_unit(number.value, number.dim, number.unit))
+
+
+def shown(q: Quantity) -> str:
+    """A quantity's value, as the suggestion for a quote."""
+    if q.single:
+        return value_text(q.single)
+    if isinstance(q.value, tuple):
+        return "[" + ", ".join(text.show(v) for v in q.value) + "]"
+    for number in q.numbers:
+        if number.dim == q.dim and number.unit:
+            return text.show(q.value, text.best_unit(q.value, q.dim, number.unit))
+    base = {str(unit(u).dim): u for u in ("s", "ticks", "B", "B/s", "FLOP", "FLOP/s", "IOPS")}.get(str(q.dim), "×")
+    return text.show(q.value, text.best_unit(q.value, q.dim, base))
+
+
+class Group:
+    """What an author writes before the dot: `sync` in `sync.one_gpu`."""
+
+    def __init__(self, name: str, ledger: Ledger) -> None:
+        self._name, self._ledger = name, ledger
+
+    def __getattr__(self, name: str) -> Quantity:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        full = f"{self._name}.{name}"
+        if full not in self._ledger:
+            raise QuoteError(unknown(full, list(self._ledger.names)))
+        return of(self._ledger[full])
+
+
+def unknown(name: str, names: list[str]) -> str:
+    """The message for a name that is not in the book: the nearest one is suggested."""
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"{name} is not a number of the book" + (f"; did you mean {near[0]}?" if near else "; the Numbers page lists them all")
+
+
+def groups(ledger: Ledger) -> dict[str, Group]:
+    """The names a page can use, one object a group."""
+    return {name: Group(name, ledger) for name in dict.fromkeys(n.name.partition(".")[0] for n in ledger)}

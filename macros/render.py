@@ -1,0 +1,188 @@
+"""From the calls of a page to its HTML.
+
+A call returns a token; Markdown carries it through; then the token becomes HTML, once it is known where it stands: the first quote of a
+number in a step is a link, its repeats are marked text, in a heading or a link it is plain. Nothing that Markdown does can touch the HTML.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from bs4 import BeautifulSoup, NavigableString, Tag
+
+from macros import formulas, pages, steps
+from macros.audit import CALLABLE, Audit, audit_sources
+from macros.calls import Piece
+from macros.evaluate import book
+from macros.figures import make
+from macros.quantity import Quantity, QuoteError, groups
+from macros.scan import FRONT_MATTER, Fault, scan
+
+TOKEN = re.compile("\ue000(\\d+)\ue001")
+NUMBERS = "docs/numbers.md"
+DATA = "data"
+
+
+class Renderer:
+    """One build: the audit of the sources, the pieces that calls have returned, the files that figures leave for download."""
+
+    def __init__(self, docs: Path) -> None:
+        self.docs = docs
+        self.audit: Audit = audit_sources(docs=docs)
+        self.groups = groups(book())
+        self.functions: dict[str, Callable[..., str]] = {name: self._tokens(function) for name, function in CALLABLE.items()}
+        self.pieces: list[Piece] = []
+        self.files: dict[str, str] = {}
+        self.report_url = ""
+        self._page = ""
+
+    def _tokens(self, function: Callable[..., Piece]) -> Callable[..., str]:
+        def call(*args: Any, **keywords: Any) -> str:
+            return self._token(function(*args, **keywords))
+
+        call.__doc__ = function.__doc__
+        return call
+
+    def _token(self, piece: Piece) -> str:
+        self.pieces.append(piece)
+        return f"\ue000{len(self.pieces) - 1}\ue001"
+
+    def path_of(self, src_uri: str) -> str:
+        """The path of a page as messages name it."""
+        return f"{self.docs.name}/{src_uri}"
+
+    def markdown(self, src_uri: str, source: str) -> str:
+        """A page before Jinja sees it: each wrong call replaced by a mark that shows its fault, so that the page still renders."""
+        path = self.path_of(src_uri)
+        self._page = path
+        raw = (self.docs / src_uri).read_text(encoding="utf-8")
+        page = scan(path, raw)
+        front = FRONT_MATTER.match(page.source)
+        lead = front.end() if front else 0
+        body = page.source[lead:]
+        faults = {(f.line, f.column): f for f in self.audit.faults if f.path == path}
+        out, at = "", 0
+        good = {call.start: call for call in page.calls}
+        for found in re.finditer(r"\[=", body):
+            offset = found.start() + lead
+            call = good.get(offset)
+            fault = faults.get(page.place(offset))
+            if call and not fault and call.where != "comment":
+                if call.where == "heading" and call.macro == "q":  # a heading enters the navigation: text only
+                    out += body[at : found.start()] + page.source[call.start : call.end].replace("q(", "qt(", 1)
+                    at = call.end - lead
+                continue
+            end = (call.end if call else offset + 2) - lead
+            shown = page.source[offset : end + lead]
+            mark = "" if call and call.where == "comment" else self._token(_fault_piece(fault, shown))
+            out += body[at : found.start()] + mark
+            at = end
+        return out + body[at:]
+
+    def content(self, html: str, url_of: Callable[[str], str]) -> str:
+        """A page's HTML after Markdown: steps made, formulas rendered, every token turned into what it stands for."""
+        path = self._page
+        soup = BeautifulSoup(html, "html.parser")
+        _formulas(soup)
+        steps.build(soup)
+        link = lambda page: url_of(page.removeprefix("docs/"))  # noqa: E731
+        ledger_url = link(NUMBERS)
+        seen: set[tuple[int, str]] = set()
+        cards: dict[str, Quantity] = {}
+        replace: dict[int, str] = {}
+        used: dict[str, int] = {}
+        for node in [n for n in soup.find_all(string=TOKEN) if isinstance(n, NavigableString)]:
+            part = node.find_parent("section", class_="step")
+            bare = node.find_parent(["a", "h1", "h2", "h3", "h4", "h5", "h6", "summary"]) is not None
+            for found in TOKEN.finditer(node):
+                index = int(found[1])
+                replace[index] = self._html(self.pieces[index], bare, id(part), seen, cards, link, ledger_url, used)
+        for tag in soup.find_all(True):
+            for name, value in tag.attrs.items():
+                if isinstance(value, str) and TOKEN.search(value):
+                    tag.attrs[name] = self.plain(value)
+        text = str(soup)
+        # A block alone in a paragraph takes the paragraph's place.
+        text = re.sub("<p>\\s*(\ue000(\\d+)\ue001)\\s*</p>", lambda m: m[1] if self.pieces[int(m[2])].kind not in _INLINE else m[0], text)
+        text = TOKEN.sub(lambda m: replace.get(int(m[1]), escape(self.pieces[int(m[1])].text)), text)
+        text += "".join(pages.card(q, f"{ledger_url}#{pages.anchor(q)}") for q in cards.values())
+        return self._banner(path) + text
+
+    def plain(self, text: str) -> str:
+        """Tokens in a text where HTML can't go: titles, navigation, attributes."""
+        return TOKEN.sub(lambda m: self.pieces[int(m[1])].text, text)
+
+    def _html(
+        self, piece: Piece, bare: bool, part: int, seen: set[tuple[int, str]], cards: dict[str, Quantity], link: Callable[[str], str],
+        ledger_url: str, used: dict[str, int],
+    ) -> str:  # fmt: skip
+        if piece.kind == "q" and piece.quantity and not bare:
+            q = piece.quantity
+            key = (part, q.expr)
+            if key in seen or not q.numbers:
+                return piece.html
+            seen.add(key)
+            cards[q.expr] = q
+            name = escape(q.expr, quote=True)
+            return f'<a class="q" href="{ledger_url}#{escape(pages.anchor(q), quote=True)}" data-q="{name}">{escape(piece.text)}</a>'
+        if piece.kind == "figure":
+            name = piece.text
+            made = make(name)
+            used[name] = used.get(name, 0) + 1
+            self.files.update({f"{DATA}/{file}": content for file, content in made.files.items()})
+            return made.html(name if used[name] == 1 else f"{name}-{used[name]}", link(f"docs/{DATA}/"))
+        if piece.kind == "late":
+            return pages.LATE[piece.text](self.audit, link)
+        if piece.kind == "report":
+            return piece.html.replace("REPORT", self.report_url or f"{ledger_url}#report")
+        return piece.html
+
+    def _banner(self, path: str) -> str:
+        faults = [f for f in self.audit.faults if f.path == path]
+        if not faults:
+            return ""
+        rows = "".join(f"<li><code>{f.path}:{f.line}:{f.column}</code> {escape(f.message)}</li>" for f in faults)
+        return f'<div class="faults" role="alert"><p><strong>This page does not build.</strong></p><ul>{rows}</ul></div>'
+
+
+_INLINE = {"q", "text", "rel", "plain", "formula", "fault"}
+_renderer: list[Renderer] = []
+
+
+def start(docs: Path) -> Renderer:
+    """Begin a build."""
+    _renderer[:] = [Renderer(docs)]
+    return _renderer[0]
+
+
+def current() -> Renderer:
+    """The build at work."""
+    if not _renderer:
+        raise QuoteError("the pages are rendered by mkdocs, with the hook macros/build.py in mkdocs.yml")
+    return _renderer[0]
+
+
+def _fault_piece(fault: Fault | None, shown: str) -> Piece:
+    message = fault.message if fault else "cannot be read"
+    words = re.search(r"\(\s*[\"'“]([^\"'”]*)", shown)
+    text = words[1] if words else shown
+    return Piece(f'<mark class="fault" title="{escape(message, quote=True)}">{escape(text)}</mark>', text, "fault")
+
+
+def _formulas(soup: BeautifulSoup) -> None:
+    r"""`$…$` as MathML. pymdownx.arithmatex leaves it as \(…\), or \[…\] on a line of its own."""
+    for tag in soup.find_all(class_="arithmatex"):
+        if not isinstance(tag, Tag):
+            continue
+        tex = tag.get_text()
+        block = tex.startswith("\\[")
+        markup = formulas.mathml(tex[2:-2].strip(), block=block)
+        fresh = BeautifulSoup(markup, "html.parser")
+        tag.clear()
+        tag.append(fresh)
+        tag["class"] = ["formula"]
+

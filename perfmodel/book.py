@@ -1,0 +1,199 @@
+"""The worked examples that the acts quote, each number under its name.
+
+A `given` comes from outside: its value and source are stated here, once, and pinned a second time in verify/expected/given.csv.
+A `model` is computed by this package; the formula printed beside it is evaluated on the same inputs and must agree.
+"""
+
+from __future__ import annotations
+
+from perfmodel import collectives, kernels
+from perfmodel.number import Ledger, Number
+from perfmodel.pipeline import AsyncPipeline
+from perfmodel.sources import D2L_ASYNC, D2L_PARAMETER_SERVERS, HERE, RING
+from perfmodel.streams import Task, run
+from perfmodel.units import GB, GBIT, KB, MB, US
+
+LEDGER = Ledger()
+_given, _model = LEDGER.given, LEDGER.model
+
+
+# Act 2 · The queue behind your code. Ticks: the cost model has no seconds in it.
+
+_t1 = _given("queue.enqueue", 2, "ticks", "the time Python takes to put one task in the queue", HERE)
+_t2 = _given("queue.compute", 3, "ticks", "the time the GPU takes to compute one task", HERE)
+_t3 = _given("queue.fetch", 2, "ticks", "the time it takes to bring one result back to Python", HERE)
+_three = _given("queue.statements", 3, "", "the statements of the first example: x, y and z", HERE)
+_eight = _given("queue.tasks", 8, "", "the tasks of the longer example", HERE)
+_four = _given("queue.every", 4, "", "the tasks between two barriers, where there are barriers in between", HERE)
+_nine = _given("queue.odd_tasks", 9, "", "a number of tasks that the barrier interval does not divide", HERE)
+_seven = _given("queue.fewer_tasks", 7, "", "a slightly shorter queue", HERE)
+
+
+def _queue(tasks: Number, every: int | None = None) -> AsyncPipeline:
+    return AsyncPipeline(enqueue=_t1.value, compute=_t2.value, fetch=_t3.value, tasks=int(tasks.value), barrier_every=every)
+
+
+_short = _queue(_three).schedule()
+_once = "t1 + (n-1)*max(t1, t2) + t2 + t3"
+_group = "(t1 + (k-1)*max(t1, t2) + t2 + t3)"
+_k = int(_four.value)
+
+_free_at = max(span.end_s for span in _short.spans if span.role == "host")
+_done_at = max(span.end_s for span in _short.spans if span.role == "compute")
+_model("queue.free", _free_at, "ticks", "when Python has queued every statement and is free", D2L_ASYNC, "n*t1", n=_three, t1=_t1)
+_model("queue.done", _done_at, "ticks", "when the GPU has computed the last statement", D2L_ASYNC,
+       "t1 + n*t2", n=_three, t1=_t1, t2=_t2)  # fmt: skip
+_model("queue.printed", _queue(_three).total, "ticks", "when print(z) returns", D2L_ASYNC,
+       "t1 + n*t2 + t3", n=_three, t1=_t1, t2=_t2, t3=_t3)  # fmt: skip
+_model("queue.wait", _done_at - _free_at, "ticks", "how long print(z) waits before it can fetch anything", D2L_ASYNC,
+       "t1 + n*t2 - n*t1", n=_three, t1=_t1, t2=_t2)  # fmt: skip
+_model("queue.each", _queue(_eight, 1).total, "ticks", "the total with a barrier after every task", D2L_ASYNC,
+       "n*(t1 + t2 + t3)", n=_eight, t1=_t1, t2=_t2, t3=_t3)  # fmt: skip
+_model("queue.once", _queue(_eight).total, "ticks", "the total with one barrier, at the end", D2L_ASYNC,
+       _once, n=_eight, t1=_t1, t2=_t2, t3=_t3)  # fmt: skip
+_model("queue.every_four", _queue(_eight, _k).total, "ticks", "the total with a barrier after every fourth task", D2L_ASYNC,
+       f"n/k*{_group}", n=_eight, k=_four, t1=_t1, t2=_t2, t3=_t3)  # fmt: skip
+_model("queue.nine_every_four", _queue(_nine, _k).total, "ticks", "the total of nine tasks with a barrier after every fourth", D2L_ASYNC,
+       f"floor(n/k)*{_group} + t1 + t2 + t3", n=_nine, k=_four, t1=_t1, t2=_t2, t3=_t3)  # fmt: skip
+_model("queue.price", _queue(_eight).barrier_price, "ticks", "what each barrier before the last one adds", D2L_ASYNC,
+       "min(t1, t2) + t3", t1=_t1, t2=_t2, t3=_t3)  # fmt: skip
+_model("queue.peak", _queue(_eight).queue_peak, "", "the most tasks that are pending at one moment", D2L_ASYNC,
+       "n - floor((n-1)*t1/t2)", n=_eight, t1=_t1, t2=_t2)  # fmt: skip
+_model("queue.peak_every_four", _queue(_eight, _k).queue_peak, "", "the same with a barrier after every fourth task", D2L_ASYNC,
+       "k - floor((k-1)*t1/t2)", k=_four, t1=_t1, t2=_t2)  # fmt: skip
+_model("queue.peak_of_seven", _queue(_seven).queue_peak, "", "the most tasks pending when there is one task fewer", D2L_ASYNC,
+       "n - floor((n-1)*t1/t2)", n=_seven, t1=_t1, t2=_t2)  # fmt: skip
+
+# Where Python is the slow side (t2 < t1).
+_s1 = _given("slow.enqueue", 3, "ticks", "the time to queue one task, where Python is the slow side", HERE)
+_s2 = _given("slow.compute", 1, "ticks", "the time to compute one task, where Python is the slow side", HERE)
+_s3 = _given("slow.fetch", 2, "ticks", "the time to bring one result back, where Python is the slow side", HERE)
+
+
+def _slow(every: int | None = None) -> AsyncPipeline:
+    return AsyncPipeline(enqueue=_s1.value, compute=_s2.value, fetch=_s3.value, tasks=int(_eight.value), barrier_every=every)
+
+
+_model("slow.once", _slow().total, "ticks", "the total with one barrier at the end, where Python is the slow side", D2L_ASYNC,
+       _once, n=_eight, t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
+_model("slow.short_form", _slow().short_form, "ticks", "what the short form would give there", D2L_ASYNC,
+       "t1 + n*t2 + t3", n=_eight, t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
+_model("slow.every_four", _slow(_k).total, "ticks", "the total with a barrier after every fourth task there", D2L_ASYNC,
+       f"n/k*{_group}", n=_eight, k=_four, t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
+_model("slow.price", _slow().barrier_price, "ticks", "what each barrier before the last one adds there", D2L_ASYNC,
+       "min(t1, t2) + t3", t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
+_model("slow.familiar_price", _s1.value + _s3.value, "ticks", "what the familiar price of a barrier, t1 + t3, would give there", D2L_ASYNC,
+       "t1 + t3", t1=_s1, t3=_s3)  # fmt: skip
+_model("slow.peak", _slow().queue_peak, "", "the most tasks pending where Python is the slow side", D2L_ASYNC)
+
+# The book's exercise: ten thousand tasks, and the condition under which its short form is claimed to hold.
+_many = _given("many.tasks", 10_000, "", "the tasks of the book's exercise", D2L_ASYNC)
+_m1 = _given("many.enqueue", 2, "ticks", "the time to queue one of them, with a slow Python", HERE)
+_m2 = _given("many.compute", 1, "ticks", "the time to compute one of them", HERE)
+_m3 = _given("many.fetch", 1, "ticks", "the time to bring a result back", HERE)
+_ten = AsyncPipeline(enqueue=_m1.value, compute=_m2.value, fetch=_m3.value, tasks=int(_many.value))
+_model("many.total", _ten.total, "ticks", "the exact total of ten thousand tasks with a slow Python", D2L_ASYNC,
+       _once, n=_many, t1=_m1, t2=_m2, t3=_m3)  # fmt: skip
+_model("many.short_form", _ten.short_form, "ticks", "what the short form gives for them", D2L_ASYNC,
+       "t1 + n*t2 + t3", n=_many, t1=_m1, t2=_m2, t3=_m3)  # fmt: skip
+_e1 = _given("edge.enqueue", 1, "ticks", "the time to queue one task, just above the time to compute it", HERE)
+_e2 = _given("edge.compute", 0.99995, "ticks", "the time to compute one task, just below the time to queue it", HERE)
+_e3 = _given("edge.fetch", 0.5, "ticks", "the time to bring a result back, in the edge case", HERE)
+_edge = AsyncPipeline(enqueue=_e1.value, compute=_e2.value, fetch=_e3.value, tasks=int(_many.value))
+_model("edge.left", _many.value * _e2.value, "ticks", "the left side of the book's condition", D2L_ASYNC, "n*t2", n=_many, t2=_e2)
+_model("edge.right", (_many.value - 1) * _e1.value, "ticks", "its right side", D2L_ASYNC, "(n-1)*t1", n=_many, t1=_e1)
+_model("edge.total", _edge.total, "ticks", "the exact total of the edge case", D2L_ASYNC, _once, n=_many, t1=_e1, t2=_e2, t3=_e3)
+_model("edge.short_form", _edge.short_form, "ticks", "what the short form gives for the edge case", D2L_ASYNC,
+       "t1 + n*t2 + t3", n=_many, t1=_e1, t2=_e2, t3=_e3)  # fmt: skip
+
+
+# Act 6 · The 160-megabyte question.
+
+_S = _given("sync.gradient", 160 * MB, "MB", "the gradients on each GPU after one minibatch", D2L_PARAMETER_SERVERS)
+_n = _given("sync.gpus", 4, "", "the GPUs of the book's server", D2L_PARAMETER_SERVERS)
+_B = _given("sync.link", 16 * GB, "GB/s", "what one PCIe 3.0 ×16 link carries each way", D2L_PARAMETER_SERVERS)
+_step = {"gradient_bytes": _S.value, "link_bytes_per_s": _B.value}
+_gpus = int(_n.value)
+_book = D2L_PARAMETER_SERVERS
+
+
+def _half(tasks: list[Task]) -> float:
+    """When the last gradient has reached the place where it is summed."""
+    return max(span.end_s for span in run(tasks).spans if span.role == "transfer")
+
+
+_model("sync.hop", kernels.transfer_s(_S.value, _B.value, 0.0), "ms", "one transfer of all gradients over one link", _book,
+       "S/B", S=_S, B=_B)  # fmt: skip
+_model("sync.one_gpu_half", _half(collectives.one_gpu_tasks(gpus=_gpus, **_step)), "ms", "until all gradients have reached one GPU", _book,
+       "(n-1)*S/B", n=_n, S=_S, B=_B)  # fmt: skip
+_model("sync.one_gpu", collectives.one_gpu_s(gpus=_gpus, **_step), "ms", "the time to sum on one GPU and send the sum back", _book,
+       "2*(n-1)*S/B", n=_n, S=_S, B=_B)  # fmt: skip
+_model("sync.cpu_half", _half(collectives.cpu_tasks(gpus=_gpus, **_step)), "ms", "until all gradients have reached the CPU", _book,
+       "n*S/B", n=_n, S=_S, B=_B)  # fmt: skip
+_model("sync.cpu", collectives.cpu_s(gpus=_gpus, **_step), "ms", "the time to sum on the CPU and send the sum back", _book,
+       "2*n*S/B", n=_n, S=_S, B=_B)  # fmt: skip
+_shard = _model("sync.shard", _S.value / _n.value, "MB", "one shard: the part of the gradients that one GPU sums", _book,
+                "S/n", S=_S, n=_n)  # fmt: skip
+_model("sync.shard_hop", kernels.transfer_s(_shard.value, _B.value, 0.0), "ms", "one transfer of one shard", _book,
+       "S/(n*B)", S=_S, n=_n, B=_B)  # fmt: skip
+_model("sync.sharded_half", _half(collectives.sharded_tasks(gpus=_gpus, **_step)), "ms", "until every shard is summed", _book,
+       "(n-1)*S/(n*B)", n=_n, S=_S, B=_B)  # fmt: skip
+_model("sync.sharded", collectives.sharded_s(gpus=_gpus, **_step), "ms", "the time to sum in shards and share the sums", _book,
+       "2*(n-1)*S/(n*B)", n=_n, S=_S, B=_B)  # fmt: skip
+_model("sync.steps", 2 * (_n.value - 1), "", "the steps of a ring allreduce", RING, "2*(n-1)", n=_n)
+_model("sync.phase_steps", _n.value - 1, "", "the steps of one phase of the ring", RING, "n-1", n=_n)
+_model("sync.ring", collectives.ring_s(gpus=_gpus, **_step), "ms", "the time of a ring allreduce over the same links", RING,
+       "2*(n-1)*S/(n*B)", n=_n, S=_S, B=_B)  # fmt: skip
+_model("sync.limit", collectives.ring_limit_s(**_step), "ms", "what a ring never passes, however many GPUs it has", RING,
+       "2*S/B", S=_S, B=_B)  # fmt: skip
+_model("sync.total_in_chunk", float(kernels.ring_state(_gpus, 2 * (_gpus - 1))[0][0]), "", "what every chunk holds at the end, when GPU i starts with i + 1",
+       RING, "n*(n+1)/2", n=_n)  # fmt: skip
+
+# The same two ways over other numbers of GPUs.
+_two = _given("scale.two", 2, "", "the smallest ring", HERE)
+_three_gpus = _given("scale.three", 3, "", "a ring of three GPUs", HERE)
+_eight_gpus = _given("scale.eight", 8, "", "the largest server of this act", HERE)
+for _word, _count in (("two", _two), ("three", _three_gpus), ("eight", _eight_gpus)):
+    _model(f"scale.ring_{_word}", collectives.ring_s(gpus=int(_count.value), **_step), "ms", f"the ring over {_word} GPUs", RING,
+           "2*(n-1)*S/(n*B)", n=_count, S=_S, B=_B)  # fmt: skip
+    _model(f"scale.one_gpu_{_word}", collectives.one_gpu_s(gpus=int(_count.value), **_step), "ms", f"all to one GPU and back, with {_word} GPUs",
+           _book, "2*(n-1)*S/B", n=_count, S=_S, B=_B)  # fmt: skip
+
+# When the message is tiny: the latency of each step is all there is.
+_tiny = _given("tiny.gradient", 1 * KB, "KB", "a gradient so small that only latency counts", HERE)
+_alpha = _given("tiny.latency", 5 * US, "µs", "the latency of one transfer", HERE)
+_model("tiny.ring", collectives.ring_s(gradient_bytes=_tiny.value, gpus=int(_eight_gpus.value), link_bytes_per_s=_B.value, latency_s=_alpha.value), "µs",
+       "a ring over eight GPUs with a tiny gradient", RING, "2*(n-1)*(alpha + S/(n*B))", n=_eight_gpus, alpha=_alpha, S=_tiny, B=_B)  # fmt: skip
+_model("tiny.latencies", 2 * (_eight_gpus.value - 1) * _alpha.value, "µs", "the latencies alone of that ring", RING, "2*(n-1)*alpha", n=_eight_gpus, alpha=_alpha)
+
+# The book's NVLink ring: eight V100s.
+_v = _given("nvlink.gpus", 8, "", "the V100s of the book's larger server", _book)
+_links = _given("nvlink.links", 3, "", "the NVLinks a GPU sends on at once: two in one ring, one in the other", _book)
+_rounded = _given("nvlink.rounded_link", 18 * GB, "GB/s", "one NVLink in one direction, as the book rounds it", _book)
+_both = _given("nvlink.both_ways", 300 * GBIT, "Gbit/s", "one NVLink, both directions together", _book)
+_way = _model("nvlink.link", _both.value / 2, "GB/s", "one NVLink in one direction", _book, "B/2", B=_both)
+for _tag, _link, _how in (("rounded", _rounded, "with the book's rounded link"), ("exact", _way, "with half of 300 Gbit/s a link")):
+    _rate = _links.value * _link.value
+    _model(f"nvlink.{_tag}_short", 2 * _S.value / _rate, "ms", f"the NVLink ring without its (n−1)/n, {_how}", _book,
+           "2*S/(k*B)", S=_S, k=_links, B=_link)  # fmt: skip
+    _model(f"nvlink.{_tag}", collectives.ring_s(gradient_bytes=_S.value, gpus=int(_v.value), link_bytes_per_s=_rate), "ms",
+           f"the NVLink ring, {_how}", RING, "2*(n-1)*S/(n*k*B)", n=_v, S=_S, k=_links, B=_link)  # fmt: skip
+
+# Many machines: push to the parameter servers, pull from them. Every link as fast as in the server, so that only the route differs.
+_workers = _given("ps.workers", 8, "", "the workers of the example", HERE)
+_more = _given("ps.more_workers", 16, "", "as many workers again", HERE)
+_servers = _given("ps.servers", 4, "", "the parameter servers that share the load", HERE)
+_central = "2*m*S/B"
+_split = "2*max(m, n)*S/(n*B)"
+
+
+def _ps(workers: Number, servers: int) -> float:
+    return collectives.parameter_server_s(workers=int(workers.value), servers=servers, **_step)
+
+
+_model("ps.one", _ps(_workers, 1), "ms", "push and pull through one parameter server", _book, _central, m=_workers, S=_S, B=_B)
+_model("ps.one_more", _ps(_more, 1), "ms", "the same with as many workers again", _book, _central, m=_more, S=_S, B=_B)
+_model("ps.split", _ps(_workers, int(_servers.value)), "ms", "push and pull through four parameter servers", _book,
+       _split, m=_workers, n=_servers, S=_S, B=_B)  # fmt: skip
+_model("ps.matched", _ps(_workers, int(_workers.value)), "ms", "as many servers as workers", _book,
+       "2*S/B", S=_S, B=_B)  # fmt: skip

@@ -1,0 +1,146 @@
+"""A number with a name: value, unit, formula, inputs, kind and source, so that a page can quote it and never retype it."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from perfmodel.sources import Source
+from perfmodel.units import NONE, Dim, unit
+
+Kind = Literal["given", "model", "run", "measured"]
+KINDS: tuple[Kind, ...] = ("given", "model", "run", "measured")
+
+_OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
+}  # fmt: skip
+_FUNCTIONS: dict[str, Callable[..., float]] = {"max": max, "min": min, "ceil": math.ceil, "floor": math.floor}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Number:
+    """One named number.
+
+    `value` is SI (or ticks, or a plain number); `unit` is the unit it is best shown in ("" for a plain number), which also says
+    its dimension. `formula` is written in Python over the symbols of `inputs` (symbol -> the Number it stands for), so that it
+    can be evaluated, and printed with symbols or with numbers filled in. `says` finishes the sentence "this is …". `line` is
+    where `book.py` defines it.
+    """
+
+    name: str
+    value: float
+    unit: str
+    kind: Kind
+    says: str
+    source: Source
+    formula: str = ""
+    inputs: Mapping[str, Number] = field(default_factory=dict)
+    line: int = 0
+
+    @property
+    def dim(self) -> Dim:
+        """The dimension of the value, from its unit."""
+        return unit(self.unit).dim if self.unit else NONE
+
+
+def evaluate(formula: str, values: Mapping[str, float]) -> float:
+    """The value of `formula` (+ - * / **, max, min, ceil, floor over symbols and plain numbers).
+
+    Raises ValueError for anything else in the formula, or for a symbol without a value.
+
+    >>> evaluate("2*(n-1)*S/B", {"n": 4, "S": 160e6, "B": 16e9})
+    0.06
+    """
+
+    def walk(node: ast.AST) -> float:
+        match node:
+            case ast.Expression():
+                return walk(node.body)
+            case ast.Constant(value=int() | float() as value):
+                return value
+            case ast.Name(id=name) if name in values:
+                return values[name]
+            case ast.BinOp(op=op) if type(op) in _OPERATORS:
+                return _OPERATORS[type(op)](walk(node.left), walk(node.right))
+            case ast.UnaryOp(op=ast.USub()):
+                return -walk(node.operand)
+            case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _FUNCTIONS:
+                return _FUNCTIONS[name](*(walk(a) for a in node.args))
+        raise ValueError(
+            f"a formula holds only inputs, numbers, + - * / **, max, min, ceil and floor; got {ast.unparse(node)!r}"
+        )
+
+    return walk(ast.parse(formula, mode="eval"))
+
+
+class Ledger:
+    """All named numbers, in the order of their definition. Names are `group.name`, each used once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, Number] = {}
+
+    def __iter__(self) -> Iterator[Number]:
+        return iter(self._numbers.values())
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._numbers
+
+    def __getitem__(self, name: str) -> Number:
+        return self._numbers[name]
+
+    @property
+    def names(self) -> Mapping[str, Number]:
+        """Every number under its name."""
+        return MappingProxyType(self._numbers)
+
+    def _add(self, number: Number) -> Number:
+        group, dot, rest = number.name.partition(".")
+        if not (dot and group.isidentifier() and rest.isidentifier()):
+            raise ValueError(f"a number is named group.name, in letters, digits and _; got {number.name!r}")
+        if number.name in self._numbers:
+            raise ValueError(f"a name is used once, got {number.name!r} twice")
+        if not math.isfinite(number.value):
+            raise ValueError(f"a number must be finite, got {number.name} = {number.value!r}")
+        self._numbers[number.name] = number
+        return number
+
+    def disagreements(self) -> Iterator[tuple[Number, str]]:
+        """Every number whose printed formula, evaluated on its inputs, does not give its value."""
+        for number in self:
+            if number.formula:
+                again = evaluate(number.formula, {s: n.value for s, n in number.inputs.items()})
+                if not math.isclose(again, number.value, rel_tol=1e-12):
+                    yield number, f"its printed formula {number.formula} gives {again!r}, the model says {number.value!r}"
+
+    def given(self, name: str, value: float, unit: str, says: str, source: Source) -> Number:
+        """Enter a number that comes from outside the model. It is pinned a second time in verify/expected/given.csv."""
+        line = sys._getframe(1).f_lineno
+        return self._add(Number(name=name, value=value, unit=unit, kind="given", says=says, source=source, line=line))
+
+    def model(
+        self, name: str, value: float, unit: str, says: str, source: Source, formula: str = "", /, **inputs: Number
+    ) -> Number:
+        """Enter a number that the model computes. The formula, when there is one, must evaluate to the same value."""
+        line = sys._getframe(1).f_lineno
+        return self._add(
+            Number(
+                name=name,
+                value=value,
+                unit=unit,
+                kind="model",
+                says=says,
+                source=source,
+                formula=formula,
+                inputs=inputs,
+                line=line,
+            )
+        )

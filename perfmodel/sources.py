@@ -1,0 +1,44 @@
+"""Where numbers come from: every outside fact names one of these, and a place in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A work, and the place in it. `licence` is the licence of the work, where its words or figures are reused."""
+
+    title: str
+    authors: str
+    url: str = ""
+    licence: str = ""
+    place: str = ""
+
+    def at(self, place: str, url: str = "") -> Source:
+        """The same work, at one section, table or page."""
+        return replace(self, place=place, url=url or self.url)
+
+    def __str__(self) -> str:
+        return f"{self.title}, {self.place}" if self.place else self.title
+
+
+D2L = Source(
+    title="Dive into Deep Learning",
+    authors="Aston Zhang, Zachary C. Lipton, Mu Li and Alexander J. Smola",
+    url="https://d2l.ai",
+    licence="CC BY-SA 4.0",
+)
+_CHAPTER = "https://d2l.ai/chapter_computational-performance"
+D2L_ASYNC = D2L.at("section 13.2", f"{_CHAPTER}/async-computation.html")
+D2L_PARAMETER_SERVERS = D2L.at("section 13.7", f"{_CHAPTER}/parameterserver.html")
+
+RING = Source(
+    title="Bandwidth optimal all-reduce algorithms for clusters of workstations",
+    authors="Pitch Patarasuk and Xin Yuan",
+    url="https://doi.org/10.1016/j.jpdc.2008.09.002",
+    place="Journal of Parallel and Distributed Computing 69 (2009)",
+)
+HERE = Source(
+    title="Training at Scale", authors="the authors of this site", place="chosen here to make the point visible"
+)

@@ -1,0 +1,160 @@
+"""Units: SI floats to multiply by, and the closed table of the units a quote may use.
+
+A value is always a plain float in SI (seconds, bytes, bytes per second, FLOP). Write `160 * MB`, never `160e6`, and divide out
+only where text is made. `UNITS` is the only place that says what "MB" or "Gbit/s" means; a unit that is not in it is refused.
+
+>>> 160 * MB / (16 * GB) == 10 * MS
+True
+>>> 300 * GBIT / 2 == 18.75 * GB
+True
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+NS, US, MS, S = 1e-9, 1e-6, 1e-3, 1.0
+MINUTE, HOUR, DAY, YEAR = 60.0, 3600.0, 86_400.0, 365 * 86_400.0
+B, KB, MB, GB, TB = 1.0, 1e3, 1e6, 1e9, 1e12
+KIB, MIB, GIB, TIB = 2.0**10, 2.0**20, 2.0**30, 2.0**40
+BIT, KBIT, MBIT, GBIT, TBIT = 1 / 8, 1e3 / 8, 1e6 / 8, 1e9 / 8, 1e12 / 8
+FLOP, GFLOP, TFLOP = 1.0, 1e9, 1e12
+
+
+class Dim(NamedTuple):
+    """A dimension, as exponents of the five things the site measures.
+
+    Ticks are a dimension of their own: a cost model whose unit is one tick says nothing about seconds.
+    """
+
+    s: int = 0
+    tick: int = 0
+    B: int = 0
+    FLOP: int = 0
+    io: int = 0
+
+    def times(self, other: Dim, sign: int = 1) -> Dim:
+        """The dimension of a product (`sign=1`) or of a quotient (`sign=-1`)."""
+        return Dim(*(a + sign * b for a, b in zip(self, other, strict=True)))
+
+    def __str__(self) -> str:
+        known = DIM_NAMES.get(self)
+        return known if known else "·".join(f"{n}^{e}" for n, e in zip(self._fields, self, strict=True) if e)
+
+
+NONE, TIME, TICKS = Dim(), Dim(s=1), Dim(tick=1)
+BYTES, RATE = Dim(B=1), Dim(B=1, s=-1)
+WORK, SPEED, IOPS = Dim(FLOP=1), Dim(FLOP=1, s=-1), Dim(io=1, s=-1)
+DIM_NAMES = {
+    NONE: "a plain number",
+    TIME: "a time",
+    TICKS: "a number of ticks",
+    BYTES: "a size in bytes",
+    RATE: "a rate in bytes per second",
+    WORK: "an amount of arithmetic",
+    SPEED: "an arithmetic rate",
+    IOPS: "a rate of operations",
+}
+
+
+class Unit(NamedTuple):
+    """One unit: the symbol as it is typeset, its dimension, and its exact size in SI."""
+
+    symbol: str
+    dim: Dim
+    size: Fraction
+
+
+def _table() -> dict[str, Unit]:
+    rows: list[tuple[str, Dim, Fraction]] = []
+    for symbol, size in (
+        ("ns", Fraction(1, 10**9)),
+        ("µs", Fraction(1, 10**6)),
+        ("ms", Fraction(1, 1000)),
+        ("s", Fraction(1)),
+        ("min", Fraction(60)),
+        ("h", Fraction(3600)),
+        ("days", Fraction(86_400)),
+        ("years", Fraction(365 * 86_400)),
+    ):
+        rows.append((symbol, TIME, size))
+    rows.append(("ticks", TICKS, Fraction(1)))
+    for power, letter in enumerate(("", "K", "M", "G", "T")):
+        small = letter.lower() if letter == "K" else letter  # kbit, but KB
+        rows.append((f"{letter}B", BYTES, Fraction(1000**power)))
+        rows.append((f"{letter}B/s", RATE, Fraction(1000**power)))
+        rows.append((f"{small}bit/s", RATE, Fraction(1000**power, 8)))
+        if power:
+            rows.append((f"{letter}iB", BYTES, Fraction(1024**power)))
+        if letter != "K":
+            rows.append((f"{letter}FLOP", WORK, Fraction(1000**power)))
+            rows.append((f"{letter}FLOP/s", SPEED, Fraction(1000**power)))
+    rows.append(("IOPS", IOPS, Fraction(1)))
+    rows.append(("×", NONE, Fraction(1)))
+    rows.append(("%", NONE, Fraction(1, 100)))
+    return {symbol: Unit(symbol, dim, size) for symbol, dim, size in rows}
+
+
+UNITS: dict[str, Unit] = _table()
+
+# Other ways to write a unit that mean exactly one thing. µ (U+00B5) and μ (U+03BC) look the same on a page.
+ALIASES: dict[str, str] = {
+    "us": "µs", "μs": "µs", "sec": "s", "tick": "ticks", "day": "days", "year": "years", "hours": "h", "hour": "h",
+    "minute": "min", "minutes": "min", "second": "s", "seconds": "s", "millisecond": "ms", "milliseconds": "ms",
+    "microsecond": "µs", "microseconds": "µs", "nanosecond": "ns", "nanoseconds": "ns",
+    "byte": "B", "bytes": "B", "kilobyte": "KB", "kilobytes": "KB", "megabyte": "MB", "megabytes": "MB",
+    "gigabyte": "GB", "gigabytes": "GB", "terabyte": "TB", "terabytes": "TB", "kB": "KB", "kB/s": "KB/s",
+    "kibibytes": "KiB", "mebibytes": "MiB", "gibibytes": "GiB",
+    "bytes per second": "B/s", "megabytes per second": "MB/s", "gigabytes per second": "GB/s",
+    "gigabits per second": "Gbit/s", "x": "×", "times": "×", "percent": "%",
+}  # fmt: skip
+
+# Spellings that people read in two ways, with what to write instead.
+AMBIGUOUS: dict[str, str] = {
+    "Mb": "MB or Mbit/s", "Gb": "GB or Gbit/s", "Kb": "KB or kbit/s", "Tb": "TB or Tbit/s", "mb": "MB", "gb": "GB", "kb": "KB",
+    "tb": "TB", "Mb/s": "MB/s or Mbit/s", "Gb/s": "GB/s or Gbit/s", "Kb/s": "KB/s or kbit/s", "Tb/s": "TB/s or Tbit/s",
+    "mb/s": "MB/s", "gb/s": "GB/s", "Mbps": "MB/s or Mbit/s", "Gbps": "GB/s or Gbit/s", "MBps": "MB/s", "GBps": "GB/s",
+    "Mbit": "MB or Mbit/s", "Gbit": "GB or Gbit/s", "MS": "ms", "FLOPS": "FLOP/s", "FLOPs": "FLOP", "m": "min or ms", "M": "MB",
+    "G": "GB", "K": "KB", "k": "KB",
+}  # fmt: skip
+
+
+def unit(text: str) -> Unit:
+    """The unit that `text` names: a symbol of `UNITS` or one of its spelled-out forms.
+
+    Raises ValueError for a spelling that is ambiguous (`Mb`) or unknown.
+
+    >>> unit("us").symbol, unit("megabyte").size
+    ('µs', Fraction(1000000, 1))
+    >>> unit("Mb")
+    Traceback (most recent call last):
+    ValueError: "Mb" is ambiguous: write MB or Mbit/s
+    """
+    name = ALIASES.get(text, text)
+    if name in UNITS:
+        return UNITS[name]
+    if text in AMBIGUOUS:
+        raise ValueError(f'"{text}" is ambiguous: write {AMBIGUOUS[text]}')
+    raise ValueError(f'"{text}" is not a unit this site uses: {", ".join(UNITS)}')
+
+
+def positive(name: str, value: float) -> float:
+    """`value`, when it is a finite number above zero; else ValueError with the rule and the value."""
+    if not 0 < value < float("inf"):
+        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
+    return value
+
+
+def not_negative(name: str, value: float) -> float:
+    """`value`, when it is a finite number of at least zero; else ValueError with the rule and the value."""
+    if not 0 <= value < float("inf"):
+        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+    return value
+
+
+def at_least(name: str, value: int, least: int) -> int:
+    """`value`, when it is a whole number of at least `least`; else ValueError with the rule and the value."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return value
