@@ -21,7 +21,7 @@ from macros import naked, quotes, text
 from macros.calls import INLINE, Recorder, Use, recording
 from macros.evaluate import Evaluator
 from macros.figures import figure
-from macros.pages import credit, ledger, live, verification
+from macros.pages import cards, credit, ledger, live, verification
 from macros.quantity import QuoteError, of, unknown
 from macros.scan import Call, Fault, Page, prose, scan
 from macros.tables import table
@@ -33,7 +33,7 @@ BOOK = "perfmodel/book.py"
 
 # Everything a page can call. Blocks stand on a line of their own.
 BLOCKS: dict[str, Callable[..., Any]] = {
-    "figure": figure, "table": table, "credit": credit, "ledger": ledger, "live": live, "verification": verification,
+    "figure": figure, "table": table, "credit": credit, "cards": cards, "ledger": ledger, "live": live, "verification": verification,
 }  # fmt: skip
 CALLABLE: dict[str, Callable[..., Any]] = {**INLINE, **BLOCKS}
 
@@ -258,7 +258,7 @@ def audit_sources(book: Ledger | None = None, docs: Path = ROOT / "docs", overri
                   pins: Path = ROOT / PINS) -> Audit:  # fmt: skip
     """Audit the book and every page. `overrides` replaces the text of pages by path, for tests that plant a fault."""
     if book is None:
-        from perfmodel.book import LEDGER as book  # noqa: N811
+        from perfmodel.book import LEDGER as book
     audit = Audit()
     audit.faults += check_book(book, pins)
     evaluator = Evaluator(book, CALLABLE)

@@ -44,7 +44,9 @@ def on_config(config: Any, **_: Any) -> Any:
 
 @event_priority(100)
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Before mkdocs-macros: put marks in the place of wrong calls."""
+    """Before mkdocs-macros: put marks in the place of wrong calls. A page with steps has them as its map, and no table of contents."""
+    if ".step" in markdown:
+        page.meta.setdefault("hide", ["toc"])
     return str(_renderer.markdown(page.file.src_uri, markdown))
 
 

@@ -47,7 +47,7 @@ def figure_html(
         f'<div class="fig-svg" aria-hidden="true">{wide}{narrow}</div><div class="fig-plot"></div></div>'
         f'<figcaption>{caption_html} <span class="badge badge-{kind}">{escape(badge)}</span></figcaption>'
         f'<details class="fig-data"><summary>Data as a table</summary>'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{about}">{table_html}</div>'
+        f'<div class="scroll" role="region" aria-label="{about}">{table_html}</div>'
         f'<p class="fig-links"><a href="{escape(csv_href)}" download>CSV</a>{trace}</p></details>'
         f'<template class="fig-json">{plotly_json(figure)}</template></figure>'
     )

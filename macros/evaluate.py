@@ -68,7 +68,7 @@ class Evaluator:
             return self.value(call.source)
         except QuoteError:
             raise
-        except Exception as error:  # noqa: BLE001  a macro may fail in any way; the author gets one line, and the other faults as well
+        except Exception as error:
             raise QuoteError(f"{call.macro}(…) failed: {type(error).__name__}: {error}") from error
 
 

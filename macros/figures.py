@@ -17,7 +17,7 @@ from macros.embed import figure_html
 from macros.evaluate import book, speaker
 from macros.quantity import QuoteError
 from macros.scan import Fault
-from macros.tables import Name, Num, Table
+from macros.tables import Cell, Name, Num, Table
 from macros.timelines import in_unit, spans_table, timeline, trace
 from perfmodel import collectives
 from perfmodel.pipeline import AsyncPipeline
@@ -86,14 +86,23 @@ def queue_statements() -> Drawn:
     schedules = {"": run(tasks, ("Python", "GPU"))}
     free, done = book()["queue.free"].value, book()["queue.done"].value
     return Drawn(
-        timeline(schedules, unit="ticks", upto=14, label=_statement, roles=_QUEUE_ROLES,
-                 totals=[(f"Python free: {text.show(free, 'ticks')}", free), (f"GPU done: {text.show(done, 'ticks')}", done)]),
+        timeline(
+            schedules,
+            unit="ticks",
+            upto=14,
+            label=_statement,
+            roles=_QUEUE_ROLES,
+            totals=[(f"Python free: {text.show(free, 'ticks')}", free), (f"GPU done: {text.show(done, 'ticks')}", done)],
+        ),
         'Python is done at [= q("6 ticks", queue.free) =]; the GPU works until [= q("11 ticks", queue.done) =]',
         'Timeline. Python queues x, y and z and is free at [= q("6 ticks", queue.free) =]. The GPU starts x at [= q("2 ticks", queue.enqueue) =], '
         'runs the tasks one after the other and ends at [= q("11 ticks", queue.done) =].',
         "Top lane: Python puts tasks in the queue. Bottom lane: the GPU takes them out. Hatched: idle.",
-        spans_table(schedules, "ticks"), badge="cost model · ticks", schedules=schedules, unit="ticks",
-    )  # fmt: skip
+        spans_table(schedules, "ticks"),
+        badge="cost model · ticks",
+        schedules=schedules,
+        unit="ticks",
+    )
 
 
 def queue_print() -> Drawn:
@@ -101,13 +110,23 @@ def queue_print() -> Drawn:
     schedules = {"": _pipeline("queue.statements").schedule()}
     end = book()["queue.printed"].value
     return Drawn(
-        timeline(schedules, unit="ticks", upto=14, label=_statement, roles=_QUEUE_ROLES, totals=[(f"print returns: {text.show(end, 'ticks')}", end)]),
+        timeline(
+            schedules,
+            unit="ticks",
+            upto=14,
+            label=_statement,
+            roles=_QUEUE_ROLES,
+            totals=[(f"print returns: {text.show(end, 'ticks')}", end)],
+        ),
         'print(z) makes Python wait [= q("5 ticks", queue.wait) =], then fetch for [= q("2 ticks", queue.fetch) =]',
         'Timeline. Python is idle from [= q("6 ticks", queue.free) =] to [= q("11 ticks", queue.done) =], then fetches the result '
         'until [= q("13 ticks", queue.printed) =].',
         "The same queue, with print(z) at the end. Hatched in Python's lane: waiting for the GPU.",
-        spans_table(schedules, "ticks"), badge="cost model · ticks", schedules=schedules, unit="ticks",
-    )  # fmt: skip
+        spans_table(schedules, "ticks"),
+        badge="cost model · ticks",
+        schedules=schedules,
+        unit="ticks",
+    )
 
 
 def queue_barriers() -> Drawn:
@@ -115,34 +134,58 @@ def queue_barriers() -> Drawn:
     schedules = {"each · ": _pipeline("queue.tasks", 1).schedule(), "end · ": _pipeline("queue.tasks").schedule()}
     each, once = book()["queue.each"].value, book()["queue.once"].value
     return Drawn(
-        timeline(schedules, unit="ticks", upto=60, label=_task, roles=_QUEUE_ROLES,
-                 totals=[(text.show(once, "ticks"), once), (text.show(each, "ticks"), each)]),
+        timeline(
+            schedules,
+            unit="ticks",
+            upto=60,
+            label=_task,
+            roles=_QUEUE_ROLES,
+            totals=[(text.show(once, "ticks"), once), (text.show(each, "ticks"), each)],
+        ),
         'One barrier at the end takes [= q("28 ticks", queue.once) =]; one after each task takes [= q("56 ticks", queue.each) =]',
         'Two timelines of [= q("eight", queue.tasks) =] tasks. With a barrier after each task, Python and the GPU take turns and end at '
         '[= q("56 ticks", queue.each) =]. With one barrier at the end they overlap and end at [= q("28 ticks", queue.once) =].',
         "Upper lanes: a barrier after each task. Lower lanes: one barrier at the end. ↩ is a result coming back.",
-        spans_table(schedules, "ticks"), badge="cost model · ticks", schedules=schedules, unit="ticks",
-    )  # fmt: skip
+        spans_table(schedules, "ticks"),
+        badge="cost model · ticks",
+        schedules=schedules,
+        unit="ticks",
+    )
 
 
 def queue_depth() -> Drawn:
     """Without barriers the staircase climbs; a barrier after every fourth task cuts it down to the floor."""
     every = _count("queue.every")
-    lines = {"one barrier at the end": (_pipeline("queue.tasks"), "compute"), "a barrier after every fourth task": (_pipeline("queue.tasks", every), "fetch")}
-    traces, rows = [], []
+    lines = {
+        "one barrier at the end": (_pipeline("queue.tasks"), "compute"),
+        "a barrier after every fourth task": (_pipeline("queue.tasks", every), "fetch"),
+    }
+    traces: list[go.Scatter] = []
+    rows: list[list[Cell]] = []
     for name, (pipeline, role) in lines.items():
         depth = [*pipeline.queue_depth()]
         times, counts = [d.time for d in depth], [d.tasks for d in depth]
         traces.append(
-            go.Scatter(x=[*times, pipeline.total], y=[*counts, 0], mode="lines", name=name, meta={"role": role},
-                       line={"shape": "hv", "dash": "solid" if role == "compute" else "dash"})
-        )  # fmt: skip
+            go.Scatter(
+                x=[*times, pipeline.total],
+                y=[*counts, 0],
+                mode="lines",
+                name=name,
+                meta={"role": role},
+                line={"shape": "hv", "dash": "solid" if role == "compute" else "dash"},
+            )
+        )
         rows += [[Name(name), Num(d.time, "ticks"), Num(d.tasks)] for d in depth]
     figure = go.Figure(traces)
     figure.update_layout(
         height=260,
         xaxis={"title": {"text": "time (ticks)"}, "range": [0, 34]},
-        yaxis={"title": {"text": "tasks pending"}, "range": [0, 5], "tickvals": [0, 1, 2, 3, 4], "ticktext": ["0", "1", "2", "3", "4"]},
+        yaxis={
+            "title": {"text": "tasks pending"},
+            "range": [0, 5],
+            "tickvals": [0, 1, 2, 3, 4],
+            "ticktext": ["0", "1", "2", "3", "4"],
+        },
     )
     return Drawn(
         figure,
@@ -150,24 +193,31 @@ def queue_depth() -> Drawn:
         'Pending tasks over time. With one barrier at the end the queue climbs to [= q("4", queue.peak) =]. With a barrier after every fourth task it '
         'never holds over [= q("2", queue.peak_every_four) =].',
         "Each pending task holds memory for its inputs and results.",
-        Table(("Barrier", "Time", "Tasks pending from then on"), rows), badge="cost model · ticks", unit="ticks",
-    )  # fmt: skip
+        Table(("Barrier", "Time", "Tasks pending from then on"), rows),
+        badge="cost model · ticks",
+        unit="ticks",
+    )
 
 
 def queue_slow() -> Drawn:
     """Here Python's lane is the full one and the GPU's lane is mostly hatching."""
     every = _count("queue.every")
-    schedules = {"end · ": _pipeline("queue.tasks", group="slow").schedule(), "every 4th · ": _pipeline("queue.tasks", every, "slow").schedule()}
-    once, often = book()["slow.once"].value, book()["slow.every_four"].value
+    schedules = {
+        "end · ": _pipeline("queue.tasks", group="slow").schedule(),
+        "every 4th · ": _pipeline("queue.tasks", every, "slow").schedule(),
+    }
+    often = book()["slow.every_four"].value
     return Drawn(
-        timeline(schedules, unit="ticks", upto=34, label=_task, roles=_QUEUE_ROLES,
-                 totals=[(text.show(often, "ticks"), often)]),
+        timeline(schedules, unit="ticks", upto=34, label=_task, roles=_QUEUE_ROLES, totals=[(text.show(often, "ticks"), often)]),
         'With a slow Python the GPU starves: [= q("27 ticks", slow.once) =], and one more barrier adds [= q("3 ticks", slow.price) =]',
         'Two timelines in which queueing a task takes [= q("3 ticks", slow.enqueue) =] and computing it [= q("1 tick", slow.compute) =]. The GPU is idle '
         'most of the time. One barrier at the end: [= q("27 ticks", slow.once) =]. A barrier after every fourth task: [= q("30 ticks", slow.every_four) =].',
         "Upper lanes: one barrier at the end. Lower lanes: a barrier after every fourth task.",
-        spans_table(schedules, "ticks"), badge="cost model · ticks", schedules=schedules, unit="ticks",
-    )  # fmt: skip
+        spans_table(schedules, "ticks"),
+        badge="cost model · ticks",
+        schedules=schedules,
+        unit="ticks",
+    )
 
 
 # Act 6
@@ -181,60 +231,84 @@ def _port(span: Span, lane: str) -> str:
     return f"→{receiver.removeprefix('GPU ')}" if lane.endswith("out") else f"←{sender.removeprefix('GPU ')}"
 
 
-def _sync(build: Callable[..., Any], total: str, title: str, alt: str, caption: str) -> Drawn:
+def _sync(build: Callable[..., Any], total: str, title: str, alt: str, caption: str, *, close: bool = False) -> Drawn:
+    """One way to synchronize, port by port. All on the same lanes and the same time scale, but for a close-up."""
     gpus = _count("sync.gpus")
     tasks = build(gpus=gpus, gradient_bytes=_value("sync.gradient"), link_bytes_per_s=_value("sync.link"))
-    schedules = {"": run(tasks, collectives.ports(gpus, cpu=True))}
+    schedules = {"": run(tasks, collectives.ports(gpus, cpu=not close))}
     end = book()[total].value
+    upto = 1.1 * in_unit(end, "ms") if close else 85
     return Drawn(
-        timeline(schedules, unit="ms", upto=85, label=_port, roles=_SYNC_ROLES, totals=[(text.show(end, "ms"), end)]),
-        title, alt, caption, spans_table(schedules, "ms"), kind="example", badge="worked example · Dive into Deep Learning 13.7",
-        schedules=schedules, unit="ms",
-    )  # fmt: skip
+        timeline(schedules, unit="ms", upto=upto, label=_port, roles=_SYNC_ROLES, totals=[(text.show(end, "ms"), end)]),
+        title,
+        alt,
+        caption,
+        spans_table(schedules, "ms"),
+        kind="example",
+        badge="worked example · Dive into Deep Learning 13.7",
+        schedules=schedules,
+        unit="ms",
+    )
 
 
 def sync_one_gpu() -> Drawn:
     """One lane, the in-port of GPU 0, is full; all others wait for it."""
     return _sync(
-        collectives.one_gpu_tasks, "sync.one_gpu",
+        collectives.one_gpu_tasks,
+        "sync.one_gpu",
         'One port does all the work: [= q("60 ms", sync.one_gpu) =] to gather on GPU 0 and send back',
         'Timeline of all ports. The other GPUs send to GPU 0 one after the other, [= q("10 ms", sync.hop) =] each, until [= q("30 ms", sync.one_gpu_half) =]. Then GPU 0 sends to each of them until '
         '[= q("60 ms", sync.one_gpu) =]. Most ports are idle most of the time.',
         "A lane is one direction of one link. An arrow → names the GPU it sends to, ← the GPU it receives from. Hatched: idle.",
-    )  # fmt: skip
+    )
 
 
 def sync_cpu() -> Drawn:
     """The same staircase with one more stair: GPU 0 now has to send too."""
     return _sync(
-        collectives.cpu_tasks, "sync.cpu",
+        collectives.cpu_tasks,
+        "sync.cpu",
         'Through the CPU it takes [= q("80 ms", sync.cpu) =]: now all of the GPUs must send',
         'Timeline of all ports. Every GPU sends to the CPU in turn, until [= q("40 ms", sync.cpu_half) =]; then the CPU sends to every GPU in turn, until '
         '[= q("80 ms", sync.cpu) =].',
         "The same lanes and the same time scale. The busy port is the CPU's.",
-    )  # fmt: skip
+    )
 
 
 def sync_sharded() -> Drawn:
     """Every GPU lane is full, and the picture ends early."""
     return _sync(
-        collectives.sharded_tasks, "sync.sharded",
+        collectives.sharded_tasks,
+        "sync.sharded",
         'Sharded, every port works at once: [= q("15 ms", sync.sharded) =]',
         'Timeline of all ports. All GPUs send and receive shards at the same time. Every shard is summed at [= q("7.5 ms", sync.sharded_half) =] and back '
         'on every GPU at [= q("15 ms", sync.sharded) =]. Only the ports of the CPU are idle.',
         "The same lanes and the same time scale. Nothing waits but the CPU, which takes no part.",
-    )  # fmt: skip
+    )
 
 
 def sync_ring() -> Drawn:
-    """As full as sharding, and each GPU talks to one neighbour only."""
+    """As full as sharding, on the same scale."""
     return _sync(
-        collectives.ring_tasks, "sync.ring",
-        'The ring takes [= q("15 ms", sync.ring) =] too, and each GPU talks to its neighbours only',
+        collectives.ring_tasks,
+        "sync.ring",
+        'The ring takes [= q("15 ms", sync.ring) =] as well',
         'Timeline of all ports. In [= q("six", sync.steps) =] steps every GPU sends one chunk to the next GPU in the ring and receives one from the GPU '
         'before it, until [= q("15 ms", sync.ring) =].',
-        "The same lanes and the same time scale. Read the labels: GPU 0 only ever sends to GPU 1, and only ever receives from GPU 3.",
-    )  # fmt: skip
+        "The same lanes and the same time scale.",
+    )
+
+
+def sync_ring_close() -> Drawn:
+    """Every out-lane holds one name all along, and so does every in-lane."""
+    return _sync(
+        collectives.ring_tasks,
+        "sync.ring",
+        "Close up: each GPU sends to one neighbour and listens to one neighbour",
+        "The timeline of the ring, enlarged. GPU 0 always sends to GPU 1 and always receives from GPU 3; GPU 1 sends to GPU 2, and so on around.",
+        "The figure above, its time scale stretched. Read along a lane: the name never changes.",
+        close=True,
+    )
 
 
 def sync_growth() -> Drawn:
@@ -246,7 +320,13 @@ def sync_growth() -> Drawn:
     limit = book()["sync.limit"].value
     figure = go.Figure(
         [
-            go.Scatter(x=counts, y=[in_unit(v, "ms") for v in naive], mode="lines+markers", name="all to one GPU", meta={"role": "transfer"}),
+            go.Scatter(
+                x=counts,
+                y=[in_unit(v, "ms") for v in naive],
+                mode="lines+markers",
+                name="all to one GPU",
+                meta={"role": "transfer"},
+            ),
             go.Scatter(x=counts, y=[in_unit(v, "ms") for v in ring], mode="lines+markers", name="ring", meta={"role": "compute"}),
         ]
     )
@@ -257,7 +337,9 @@ def sync_growth() -> Drawn:
     )
     y = in_unit(limit, "ms")
     figure.add_shape(type="line", name="total", x0=0, x1=1, xref="paper", y0=y, y1=y, line={"dash": "dash"})
-    figure.add_annotation(name="total", x=8.2, y=y + 7, text=f"the ring stays under {text.show(limit, 'ms')}", showarrow=False, xanchor="right")
+    figure.add_annotation(
+        name="total", x=8.2, y=y + 7, text=f"the ring stays under {text.show(limit, 'ms')}", showarrow=False, xanchor="right"
+    )
     return Drawn(
         figure,
         'The ring never passes [= q("20 ms", sync.limit) =]; all to one GPU grows with every GPU',
@@ -265,9 +347,12 @@ def sync_growth() -> Drawn:
         '[= q("140 ms", scale.one_gpu_eight) =]. The ring goes from [= q("10 ms", scale.ring_two) =] to [= q("17.5 ms", scale.ring_eight) =] and stays '
         'under [= q("20 ms", sync.limit) =].',
         "The same links throughout. The dashed line is the limit of the ring.",
-        Table(("GPUs", "All to one GPU", "Ring"), [[Num(n), Num(a, "ms"), Num(b, "ms", 1)] for n, a, b in zip(counts, naive, ring, strict=True)]),
+        Table(
+            ("GPUs", "All to one GPU", "Ring"),
+            [[Num(n), Num(a, "ms"), Num(b, "ms", 1)] for n, a, b in zip(counts, naive, ring, strict=True)],
+        ),
         badge="cost model · ms",
-    )  # fmt: skip
+    )
 
 
 def _bars(rows: list[tuple[str, str, str]], upto: float, height: int) -> tuple[go.Figure, Table]:
@@ -276,26 +361,45 @@ def _bars(rows: list[tuple[str, str, str]], upto: float, height: int) -> tuple[g
     values = [book()[name].value for _, name, _ in rows]
     figure = go.Figure(
         [
-            go.Bar(orientation="h", name=words, x=[in_unit(value, "ms")], y=[words], text=[text.show(value, "ms")], textposition="outside",
-                   meta={"role": role}, showlegend=False)
+            go.Bar(
+                orientation="h",
+                name=words,
+                x=[in_unit(value, "ms")],
+                y=[words],
+                text=[text.show(value, "ms")],
+                textposition="outside",
+                meta={"role": role},
+                showlegend=False,
+            )
             for (words, _, role), value in zip(rows, values, strict=True)
         ]
-    )  # fmt: skip
+    )
     figure.update_layout(
-        barmode="overlay", bargap=0.3, height=height, showlegend=False,
+        barmode="overlay",
+        bargap=0.3,
+        height=height,
+        showlegend=False,
         xaxis={"title": {"text": "time (ms)"}, "range": [0, upto]},
         yaxis={"type": "category", "categoryorder": "array", "categoryarray": names, "autorange": "reversed"},
-    )  # fmt: skip
-    table = Table(("Way to synchronize", "Time"), [[Name(words), Num(value, "ms")] for words, value in zip(names, values, strict=True)])
+    )
+    table = Table(
+        ("Way to synchronize", "Time"), [[Name(words), Num(value, "ms")] for words, value in zip(names, values, strict=True)]
+    )
     return figure, table
 
 
 def sync_compare() -> Drawn:
     """Same server, same gradients: the route alone makes the difference."""
     figure, table = _bars(
-        [("through the CPU", "sync.cpu", "transfer"), ("all to one GPU", "sync.one_gpu", "transfer"), ("sharded", "sync.sharded", "update"),
-         ("ring", "sync.ring", "update")], 95, 200,
-    )  # fmt: skip
+        [
+            ("through the CPU", "sync.cpu", "transfer"),
+            ("all to one GPU", "sync.one_gpu", "transfer"),
+            ("sharded", "sync.sharded", "update"),
+            ("ring", "sync.ring", "update"),
+        ],
+        95,
+        200,
+    )
     return Drawn(
         figure,
         'On one and the same server the route decides: [= q("80 ms", sync.cpu) =] or [= q("15 ms", sync.sharded) =]',
@@ -303,16 +407,24 @@ def sync_compare() -> Drawn:
         'ring [= q("15 ms", sync.ring) =].',
         'The book\'s server: [= q("four", sync.gpus) =] GPUs, [= q("160 MB", sync.gradient) =] of gradients, [= q("16 GB/s", sync.link) =] each way on '
         "every link.",
-        table, kind="example", badge="worked example · Dive into Deep Learning 13.7",
-    )  # fmt: skip
+        table,
+        kind="example",
+        badge="worked example · Dive into Deep Learning 13.7",
+    )
 
 
 def sync_nvlink() -> Drawn:
     """A panel of its own, since the machine is another one: how the book's 6 ms comes about, and what rounding hides."""
     figure, table = _bars(
-        [("as the book rounds it", "nvlink.rounded_short", "update"), ("(n−1)/n kept", "nvlink.rounded", "update"),
-         ("unrounded link", "nvlink.exact_short", "update"), ("both", "nvlink.exact", "update")], 8, 200,
-    )  # fmt: skip
+        [
+            ("as the book rounds it", "nvlink.rounded_short", "update"),
+            ("(n−1)/n kept", "nvlink.rounded", "update"),
+            ("unrounded link", "nvlink.exact_short", "update"),
+            ("both", "nvlink.exact", "update"),
+        ],
+        8,
+        200,
+    )
     return Drawn(
         figure,
         'On another machine, with NVLink, the ring takes about [= q("5.93 ms", nvlink.rounded_short) =] by the book, [= q("4.98 ms", nvlink.exact) =] unrounded',
@@ -320,8 +432,10 @@ def sync_nvlink() -> Drawn:
         '[= q("5.19 ms", nvlink.rounded) =]; with an unrounded link [= q("5.69 ms", nvlink.exact_short) =]; with both [= q("4.98 ms", nvlink.exact) =].',
         'Another machine: [= q("eight", nvlink.gpus) =] V100s, [= q("three", nvlink.links) =] NVLinks in use each way on every GPU. Not to be compared '
         "bar by bar with the figure above.",
-        table, kind="example", badge="worked example · Dive into Deep Learning 13.7",
-    )  # fmt: skip
+        table,
+        kind="example",
+        badge="worked example · Dive into Deep Learning 13.7",
+    )
 
 
 def ps_growth() -> Drawn:
@@ -332,10 +446,21 @@ def ps_growth() -> Drawn:
     one = [collectives.parameter_server_s(workers=m, servers=1, **link) for m in workers]
     split = [collectives.parameter_server_s(workers=m, servers=four, **link) for m in workers]
     matched = [collectives.parameter_server_s(workers=m, servers=m, **link) for m in workers]
-    lines = (("one server", one, "transfer", "solid"), (f"{four} servers", split, "fetch", "dash"), ("one server a worker", matched, "update", "dot"))
+    lines = (
+        ("one server", one, "transfer", "solid"),
+        (f"{four} servers", split, "fetch", "dash"),
+        ("one server a worker", matched, "update", "dot"),
+    )
     figure = go.Figure(
         [
-            go.Scatter(x=workers, y=[in_unit(v, "ms") for v in values], mode="lines+markers", name=name, meta={"role": role}, line={"dash": dash})
+            go.Scatter(
+                x=workers,
+                y=[in_unit(v, "ms") for v in values],
+                mode="lines+markers",
+                name=name,
+                meta={"role": role},
+                line={"dash": dash},
+            )
             for name, values, role, dash in lines
         ]
     )
@@ -350,17 +475,30 @@ def ps_growth() -> Drawn:
         'Time over the number of workers. One server climbs in a straight line to [= q("320 ms", ps.one_more) =] at [= q("16", ps.more_workers) =] workers. '
         'One server a worker stays flat at [= q("20 ms", ps.matched) =].',
         'Every link carries [= q("16 GB/s", sync.link) =] each way, as in the server above, so that only the route differs.',
-        Table(("Workers", "One server", '[= q("Four", ps.servers) =] servers', "One a worker"),
-              [[Num(m), Num(a, "ms"), Num(b, "ms"), Num(c, "ms")] for m, a, b, c in zip(workers, one, split, matched, strict=True)]),
+        Table(
+            ("Workers", "One server", '[= q("Four", ps.servers) =] servers', "One a worker"),
+            [[Num(m), Num(a, "ms"), Num(b, "ms"), Num(c, "ms")] for m, a, b, c in zip(workers, one, split, matched, strict=True)],
+        ),
         badge="cost model · ms",
-    )  # fmt: skip
+    )
 
 
 FIGURES: dict[str, Callable[[], Drawn]] = {
-    "queue-statements": queue_statements, "queue-print": queue_print, "queue-barriers": queue_barriers, "queue-depth": queue_depth,
-    "queue-slow": queue_slow, "sync-one-gpu": sync_one_gpu, "sync-cpu": sync_cpu, "sync-sharded": sync_sharded, "sync-ring": sync_ring,
-    "sync-growth": sync_growth, "sync-compare": sync_compare, "sync-nvlink": sync_nvlink, "ps-growth": ps_growth,
-}  # fmt: skip
+    "queue-statements": queue_statements,
+    "queue-print": queue_print,
+    "queue-barriers": queue_barriers,
+    "queue-depth": queue_depth,
+    "queue-slow": queue_slow,
+    "sync-one-gpu": sync_one_gpu,
+    "sync-cpu": sync_cpu,
+    "sync-sharded": sync_sharded,
+    "sync-ring": sync_ring,
+    "sync-ring-close": sync_ring_close,
+    "sync-growth": sync_growth,
+    "sync-compare": sync_compare,
+    "sync-nvlink": sync_nvlink,
+    "ps-growth": ps_growth,
+}
 _made: dict[tuple[str, int], Made] = {}
 
 
@@ -383,9 +521,17 @@ def make(name: str) -> Made:
 
     def html(id_: str, folder: str) -> str:
         return figure_html(
-            figure, id=id_, title_html=title, alt=alt, caption_html=caption, badge=drawn.badge, kind=drawn.kind, table_html=table,
-            csv_href=f"{folder}{name}.csv", trace_href=f"{folder}{name}.trace.json" if drawn.schedules else None,
-        )  # fmt: skip
+            figure,
+            id=id_,
+            title_html=title,
+            alt=alt,
+            caption_html=caption,
+            badge=drawn.badge,
+            kind=drawn.kind,
+            table_html=table,
+            csv_href=f"{folder}{name}.csv",
+            trace_href=f"{folder}{name}.trace.json" if drawn.schedules else None,
+        )
 
     _made[key] = Made(html, files, recorder.uses, recorder.faults)
     return _made[key]

@@ -14,7 +14,12 @@ SUFFIXES = {".py", ".md", ".csv", ".json", ".js", ".css", ".yml", ".txt", ".toml
 def sources(root: Path = ROOT) -> str:
     """The hash of the sources, in hexadecimal: the same for equal files, whatever their dates and wherever they lie."""
     digest = hashlib.sha256()
-    files = [p for folder in FOLDERS for p in (root / folder).rglob("*") if p.is_file() and p.suffix in SUFFIXES and "__pycache__" not in p.parts]
+    files = [
+        p
+        for folder in FOLDERS
+        for p in (root / folder).rglob("*")
+        if p.is_file() and p.suffix in SUFFIXES and "__pycache__" not in p.parts
+    ]
     for path in sorted([*files, *(root / name for name in FILES)]):
         if path.exists():
             digest.update(path.relative_to(root).as_posix().encode() + b"\0")

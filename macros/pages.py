@@ -9,11 +9,14 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from macros import formulas, text
 from macros.calls import Piece, Use
 from macros.evaluate import book
 from macros.fingerprint import ROOT, sources
 from macros.quantity import Quantity, QuoteError, of, shown
+from macros.scan import FRONT_MATTER
 from perfmodel import sources as works
 from perfmodel.number import Number
 from perfmodel.units import NONE
@@ -42,6 +45,11 @@ def credit(section: str) -> Piece:
 def ledger() -> Piece:
     """The list of every number: the Numbers page."""
     return Piece("", "ledger", "late")
+
+
+def cards() -> Piece:
+    """A card for each act that exists."""
+    return Piece("", "cards", "late")
 
 
 def live() -> Piece:
@@ -98,41 +106,79 @@ def _sources(q: Quantity) -> str:
     return "; ".join(dict.fromkeys(source_html(n) for n in q.numbers))
 
 
-def card(q: Quantity, ledger_href: str) -> str:
-    """What opens when a reader activates a number."""
+def card(q: Quantity) -> str:
+    """What opens when a reader activates a number. The script adds the link to the ledger and the close button."""
     single = q.single
     kind = single.kind if single else "model"
-    says = f'<p class="card-says">{escape(single.says)}</p>' if single else ""
+    says = f'<p class="card-says">{_sentence(single.says)}</p>' if single else ""
     formula = _formula_html(q)
     block = f'<div class="card-formula">{formula}</div>' if formula else ""
     return (
         f'<template class="card" data-q="{escape(q.expr, quote=True)}"><p class="card-name"><code>{escape(q.expr)}</code> {badge(kind)}</p>{says}{block}'
         f"<p>Exact: <data>{_exact(q)}</data></p>"
-        f'<p class="card-source">{_sources(q)} <a href="{escape(ledger_href, quote=True)}">Open in the ledger</a></p></template>'
+        f'<p class="card-source">{_sources(q)}</p></template>'
     )
 
 
-def _uses_html(uses: list[Use], link: Callable[[str], str]) -> str:
+def front_matter(source: str) -> dict[str, Any]:
+    """The front matter of a page, empty when there is none or it can't be read (the audit says so)."""
+    found = FRONT_MATTER.match(source)
+    try:
+        meta = yaml.safe_load(found[1]) if found else None
+    except yaml.YAMLError:
+        return {}
+    return meta if isinstance(meta, dict) else {}
+
+
+def _title(audit: Audit, page: str) -> str:
+    return str(front_matter(audit.pages[page].source).get("title") or page)
+
+
+def cards_html(audit: Audit, link: Callable[[str], str]) -> str:
+    """A card for each act that exists, in order."""
+    out = []
+    for page in sorted(p for p in audit.pages if p.startswith("docs/acts/")):
+        number, dot, title = _title(audit, page).partition(" · ")
+        line = str(front_matter(audit.pages[page].source).get("description", ""))
+        head = f'<span class="card-no">{escape(number)}</span>' if dot else ""
+        out.append(
+            f'<a class="card-link" href="{link(page)}">{head}<strong>{escape(title if dot else number)}</strong><span>{escape(line)}</span></a>'
+        )
+    return f'<div class="cards">{"".join(out)}</div>'
+
+
+def _uses_html(uses: list[Use], audit: Audit, link: Callable[[str], str]) -> str:
     if not uses:
-        return '<p class="uses">Not quoted yet.</p>'
-    pages = Counter(use.page for use in uses)
-    links = ", ".join(f'<a href="{link(page)}">{escape(page.removeprefix("docs/"))}</a>{f" ({n})" if n > 1 else ""}' for page, n in pages.items())
-    return f'<p class="uses">Quoted in {links}.</p>'
+        return "Not quoted yet."
+    counts = Counter(use.page for use in uses)
+    links = (f'<a href="{link(page)}">{escape(_title(audit, page))}</a>{f" ({n})" if n > 1 else ""}' for page, n in counts.items())
+    return f"Quoted in {', '.join(links)}."
 
 
-def _entry(q: Quantity, uses: list[Use], link: Callable[[str], str], twins: list[str]) -> str:
+def _entry(q: Quantity, uses: list[Use], audit: Audit, link: Callable[[str], str], twins: list[str]) -> str:
     single = q.single
     kind = single.kind if single else "model"
-    says = f"<p>{escape(single.says)}</p>" if single else ""
+    says = f"<p>{_sentence(single.says)}</p>" if single else ""
     formula = _formula_html(q)
-    same = f'<p class="twins">Same value: {", ".join(f"<code>{t}</code>" for t in twins)}. Mind which one you mean.</p>' if twins else ""
+    block = f'<div class="card-formula">{formula}</div>' if formula else ""
+    same = f" Same value as {', '.join(f'<code>{t}</code>' for t in twins)}: mind which one you mean." if twins else ""
+    search = escape(f"{q.expr} {single.says if single else ''}", quote=True)
     return (
-        f'<section class="entry" id="{escape(anchor(q), quote=True)}" data-kind="{kind}" data-text="{escape(q.expr + " " + (single.says if single else ""), quote=True)}">'
-        f'<p class="entry-head"><code class="entry-name">{escape(q.expr)}</code> <data class="entry-value">{escape(shown(q))}</data> {badge(kind)}</p>{says}'
-        f'{f"<div class={chr(34)}card-formula{chr(34)}>{formula}</div>" if formula else ""}'
-        f'<p>Exact: <data>{_exact(q)}</data>. Source: {_sources(q)}.</p><p><code class="call">{escape(call_text(q))}</code></p>'
-        f"{_uses_html(uses, link)}{same}</section>"
+        f'<section class="entry" id="{escape(anchor(q), quote=True)}" data-kind="{kind}" data-text="{search}">'
+        f'<p class="entry-head"><code class="entry-name">{escape(q.expr)}</code> '
+        f'<data class="entry-value">{escape(shown(q))}</data> {badge(kind)}</p>{says}{block}'
+        f'<p><code class="call">{escape(call_text(q))}</code></p>'
+        f'<p class="entry-source">{_exactly(q)}Source: {_sources(q)}. {_uses_html(uses, audit, link)}{same}</p></section>'
     )
+
+
+def _sentence(words: str) -> str:
+    return escape(words[:1].upper() + words[1:] + ".")
+
+
+def _exactly(q: Quantity) -> str:
+    exact = _exact(q)
+    return "" if exact == shown(q) else f"Exactly <data>{exact}</data>. "
 
 
 def ledger_html(audit: Audit, link: Callable[[str], str]) -> str:
@@ -150,18 +196,23 @@ def ledger_html(audit: Audit, link: Callable[[str], str]) -> str:
     twins: dict[tuple[Any, str], list[str]] = {}
     for number in numbers:
         twins.setdefault((number.value, str(number.dim)), []).append(number.name)
-    out: list[str] = []
+    out = [
+        f"<p>{len(numbers)} numbers: {', '.join(f'{n} {KIND_WORDS[k]}' for k, n in Counter(n.kind for n in numbers).items())}; "
+        f"and {len(expressions)} expressions that pages make of them.</p>"
+    ]
     group = ""
     for number in numbers:
         name = number.name.partition(".")[0]
         if name != group:
+            out.append(f'{"</div>" if group else ""}<div class="group"><h2 id="group-{name}">{name}</h2>')
             group = name
-            out.append(f'<h2 id="group-{group}">{group}</h2>')
         same = [t for t in twins[number.value, str(number.dim)] if t != number.name]
-        out.append(_entry(of(number), by_expr.get(number.name, []), link, same))
+        out.append(_entry(of(number), by_expr.get(number.name, []), audit, link, same))
+    out.append("</div>")
     if expressions:
-        out.append('<h2 id="expressions">Expressions that pages quote</h2>')
-        out += [_entry(expressions[e], by_expr[e], link, []) for e in sorted(expressions)]
+        out.append('<div class="group"><h2 id="expressions">Expressions that pages quote</h2>')
+        out += [_entry(expressions[e], by_expr[e], audit, link, []) for e in sorted(expressions)]
+        out.append("</div>")
     return f'<div class="ledger" data-search-exclude>{"".join(out)}</div>'
 
 
@@ -200,16 +251,16 @@ def verification_html(audit: Audit, link: Callable[[str], str]) -> str:
     if not last:
         return f'<p class="unverified"><strong>This page was built from sources that are {NOT_VERIFIED}.</strong> Run <code>make verify</code>.</p>'
     rows = "".join(
-        f"<tr><th scope=\"row\">{escape(leg['leg'])}</th><td>{escape(leg['status'])}</td><td>{escape(leg['detail'])}</td>"
+        f'<tr><th scope="row">{escape(leg["leg"])}</th><td>{escape(leg["status"])}</td><td>{escape(leg["detail"])}</td>'
         f"<td>{escape(leg.get('cure', ''))}</td></tr>"
         for leg in last["legs"]
     )
     return (
-        f'<p>Verified on {escape(last["date"])}, in {escape(last["took"])}.</p>'
-        '<div class="scroll" tabindex="0" role="region" aria-label="Legs of the verification"><table class="data"><thead><tr><th scope="col">Leg</th>'
+        f"<p>Verified on {escape(last['date'])}, in {escape(last['took'])}.</p>"
+        '<div class="scroll" role="region" aria-label="Legs of the verification"><table class="data"><thead><tr><th scope="col">Leg</th>'
         f'<th scope="col">Result</th><th scope="col">What was checked</th><th scope="col">What it would take</th></tr></thead><tbody>{rows}</tbody></table></div>'
         f'<p class="fingerprint">Hash of the verified sources: <code>{last["sources"]}</code></p>'
     )
 
 
-LATE: dict[str, Late] = {"ledger": ledger_html, "live": live_html, "verification": verification_html}
+LATE: dict[str, Late] = {"cards": cards_html, "ledger": ledger_html, "live": live_html, "verification": verification_html}

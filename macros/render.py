@@ -12,7 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from bs4 import BeautifulSoup, NavigableString, Tag
+from bs4 import BeautifulSoup
+from bs4.element import NavigableString, Tag
 
 from macros import formulas, pages, steps
 from macros.audit import CALLABLE, Audit, audit_sources
@@ -89,7 +90,10 @@ class Renderer:
         soup = BeautifulSoup(html, "html.parser")
         _formulas(soup)
         steps.build(soup)
-        link = lambda page: url_of(page.removeprefix("docs/"))  # noqa: E731
+
+        def link(page: str) -> str:
+            return url_of(page.removeprefix("docs/"))
+
         ledger_url = link(NUMBERS)
         seen: set[tuple[int, str]] = set()
         cards: dict[str, Quantity] = {}
@@ -107,9 +111,11 @@ class Renderer:
                     tag.attrs[name] = self.plain(value)
         text = str(soup)
         # A block alone in a paragraph takes the paragraph's place.
-        text = re.sub("<p>\\s*(\ue000(\\d+)\ue001)\\s*</p>", lambda m: m[1] if self.pieces[int(m[2])].kind not in _INLINE else m[0], text)
+        text = re.sub(
+            "<p>\\s*(\ue000(\\d+)\ue001)\\s*</p>", lambda m: m[1] if self.pieces[int(m[2])].kind not in _INLINE else m[0], text
+        )
         text = TOKEN.sub(lambda m: replace.get(int(m[1]), escape(self.pieces[int(m[1])].text)), text)
-        text += "".join(pages.card(q, f"{ledger_url}#{pages.anchor(q)}") for q in cards.values())
+        text += "".join(pages.card(q) for q in cards.values())
         return self._banner(path) + text
 
     def plain(self, text: str) -> str:
@@ -128,7 +134,9 @@ class Renderer:
             seen.add(key)
             cards[q.expr] = q
             name = escape(q.expr, quote=True)
-            return f'<a class="q" href="{ledger_url}#{escape(pages.anchor(q), quote=True)}" data-q="{name}">{escape(piece.text)}</a>'
+            return (
+                f'<a class="q" href="{ledger_url}#{escape(pages.anchor(q), quote=True)}" data-q="{name}">{escape(piece.text)}</a>'
+            )
         if piece.kind == "figure":
             name = piece.text
             made = make(name)
@@ -184,5 +192,4 @@ def _formulas(soup: BeautifulSoup) -> None:
         fresh = BeautifulSoup(markup, "html.parser")
         tag.clear()
         tag.append(fresh)
-        tag["class"] = ["formula"]
-
+        tag["class"] = "formula"

@@ -76,7 +76,7 @@ class Page:
 
 def environment() -> Environment:
     """The Jinja environment of the pages."""
-    return Environment(**JINJA, undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)  # type: ignore[arg-type]  # noqa: S701
+    return Environment(**JINJA, undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)  # type: ignore[arg-type]
 
 
 _ENV = environment()
@@ -130,7 +130,7 @@ def _explain(text: str, start: int, message: str) -> str:
     blank = re.search(r"\n[ \t]*\n|\Z", text[start:])
     stop = start + (blank.start() if blank else 0)
     inside = text[start:stop] if end < 0 or end > stop else text[start : end + 2]
-    if any(c in inside for c in CURLY) and "“" in inside or "”" in inside or "’" in inside or "‘" in inside:
+    if (any(c in inside for c in CURLY) and "“" in inside) or "”" in inside or "’" in inside or "‘" in inside:
         return f'curly quotes in {_short(inside)}: write straight ones, "…"'
     again = text.find(OPEN, start + 2)
     if end < 0 or end > stop or (0 <= again < end):

@@ -15,8 +15,6 @@ def build(soup: BeautifulSoup) -> None:
         section["class"] = "step"
         section["id"] = f"step-{number}"
         section["aria-labelledby"] = f"step-{number}-title"
-        section["data-step"] = number
-        section["data-steps"] = str(len(heads))
         head.insert_before(section)
         node: Tag | None = head
         while node is not None:

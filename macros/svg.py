@@ -16,7 +16,7 @@ NAMES = (*ROLES, "total")  # what a shape or an annotation may be called
 
 _Schema = dict[str, Any]
 
-CHAR = 7.0  # px a character takes at 13 px, on the wide side
+CHAR = 7.0  # px a character takes at 13 px
 ROW = 20.0  # px a row of text takes
 DASH = {"solid": "", "dash": "7 4", "dot": "2 3"}
 _SUPER = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -76,6 +76,11 @@ def wrap(text: str, chars: int) -> list[str]:
         else:
             lines.append(word)
     return lines
+
+
+def _wide(text: str) -> float:
+    """About the px that a text takes at 13 px, rather too many than too few: the fonts differ from reader to reader."""
+    return sum(4.5 if c in " .,:;'|!ijlI()tfr·" else 10.5 if c in "mwMW@%→←↩" else 7.5 for c in text)
 
 
 def normalise(figure: dict[str, Any]) -> dict[str, Any]:
@@ -242,9 +247,9 @@ def _ticks(axis: dict[str, Any], room: float, each: float) -> list[tuple[float, 
         decades = range(math.floor(low), math.ceil(high) + 1)
         ticks = [(float(k), number(10.0**k) if -4 < k < 6 else "10" + str(k).translate(_SUPER)) for k in decades]
     else:
-        raw = (high - low) / max(2, room // each)
-        size = 10.0 ** math.floor(math.log10(raw))
-        step = next(m * size for m in (1, 2, 5, 10) if m * size >= raw * (1 - 1e-9))  # as Plotly rounds up
+        least = (high - low) / max(2, room // each)
+        size = 10.0 ** math.floor(math.log10(least))
+        step = next(m * size for m in (1, 2, 5, 10) if m * size >= least * (1 - 1e-9))
         steps = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
         ticks = [(value, number(value)) for value in (float(f"{k * step:.12g}") for k in steps)]
     return [tick for tick in ticks if low - 1e-9 <= tick[0] <= high + 1e-9]
@@ -304,7 +309,7 @@ def _legend(data: list[dict[str, Any]], width: float, hatch: str) -> tuple[list[
     """Swatches with names, in as many rows as the width needs, and the height they take."""
     out, x, y = [], 0.0, ROW / 2
     for trace in data:
-        wide = 26 + CHAR * len(trace["name"])
+        wide = 24 + _wide(trace["name"])
         if x and x + wide > width:
             x, y = 0.0, y + ROW
         if trace["type"] == "bar":
@@ -320,17 +325,17 @@ def _legend(data: list[dict[str, Any]], width: float, hatch: str) -> tuple[list[
 
 
 def _axes(f: _Frame, layout: dict[str, Any], x_ticks: Any, x_lines: list[list[str]], y_ticks: Any) -> list[str]:
-    """Grid across axes of numbers, tick labels, lane names; an x label that would touch its neighbour is left out."""
+    """Grid across axes of numbers, tick labels, lane names; an x tick whose label would touch its neighbour is left out."""
     x, y = layout["xaxis"], layout["yaxis"]
     lanes = y["type"] == "category"
     out, reach = [], -math.inf
     for (value, _), lines in zip(x_ticks, x_lines, strict=True):
-        at, half = f.px(value), CHAR * max(map(len, lines)) / 2
-        if lanes or x["type"] == "log":
-            out.append(_line("grid", (at, f.top), (at, f.base)))
+        at, half = f.px(value), max(map(_wide, lines)) / 2
         if at - half < reach and x["type"] != "category":
             continue
         reach = at + half + 6
+        if lanes or x["type"] == "log":
+            out.append(_line("grid", (at, f.top), (at, f.base)))
         spans = "".join(_tag("tspan", line, x=at, dy=16 if k else None) for k, line in enumerate(lines))
         data_x = escape(_value(x, value))
         out.append(f'<text class="tick" data-x="{data_x}" y="{_n(f.base + 18)}" text-anchor="middle">{spans}</text>')
@@ -342,15 +347,16 @@ def _axes(f: _Frame, layout: dict[str, Any], x_ticks: Any, x_lines: list[list[st
     return out
 
 
-def _bar_label(f: _Frame, trace: dict[str, Any], text: str, x: float, y: float, wide: float, high: float) -> str:
+def _bar_label(item: str, trace: dict[str, Any], text: str, x: float, y: float, wide: float, high: float) -> str:
     """The text of a bar, inside where it fits and else nowhere, or beyond its end where the trace says so."""
-    if trace["textposition"] == "outside":
-        if trace["orientation"] == "h":
-            return _tag("text", text, cls="bar-label out", x=x + wide + 5, y=y + high / 2 + 4.5)
-        return _tag("text", text, cls="bar-label out", x=x + wide / 2, y=y - 5, text_anchor="middle")
-    if CHAR * len(text) + 4 > wide or high < 15:
+    middle = {"cls": _cls("bar-label", trace), "x": x + wide / 2, "y": y + high / 2 + 4.5, "text_anchor": "middle"}
+    if trace["textposition"] == "outside" and trace["orientation"] == "h":
+        middle |= {"cls": "bar-label out", "x": x + wide + 5, "text_anchor": None}
+    elif trace["textposition"] == "outside":
+        middle |= {"cls": "bar-label out", "y": y - 5}
+    elif _wide(text) + 3 > wide or high < 15:
         return ""
-    return _tag("text", text, cls=_cls("bar-label", trace), x=x + wide / 2, y=y + high / 2 + 4.5, text_anchor="middle")
+    return _tag("text", text, data_bar=item, **middle)
 
 
 def _marks(f: _Frame, data: list[dict[str, Any]], layout: dict[str, Any], hatch: str) -> tuple[list[str], list[str]]:
@@ -364,7 +370,7 @@ def _marks(f: _Frame, data: list[dict[str, Any]], layout: dict[str, Any], hatch:
             (x0, x1), (y0, y1) = sorted((f.px(side), f.px(other))), sorted((f.py(start), f.py(end)))
         marks.append(_bar(_cls("bar", trace), hatch, x=x0, y=y0, width=x1 - x0, height=y1 - y0))
         if "text" in trace and trace["text"][j]:
-            over.append(_bar_label(f, trace, trace["text"][j], x0, y0, x1 - x0, y1 - y0))
+            over.append(_bar_label(f"{i}-{j}", trace, trace["text"][j], x0, y0, x1 - x0, y1 - y0))
     for trace in data:
         if trace["type"] == "bar":
             continue
@@ -398,7 +404,7 @@ def _note_places(f: _Frame, layout: dict[str, Any], width: float) -> list[tuple[
     """(x, shift, row) of each note: moved inwards where it would leave the figure, up a row where it would meet another."""
     out, rows = [], list[list[tuple[float, float]]]()
     for note in layout["annotations"]:
-        at, wide = _place(f, layout, note, "x"), CHAR * len(note["text"])
+        at, wide = _place(f, layout, note, "x"), 1.05 * _wide(note["text"])  # semi-bold
         left = at - {"left": 0.0, "center": wide / 2, "right": wide}[note["xanchor"]]
         shift = min(max(left, 0.0), width - wide) - left
         row = 0
@@ -452,14 +458,14 @@ def draw(figure: dict[str, Any], *, width: int, label_prefix: str = "") -> str:
             top += ROW
     high = max(80.0, layout.get("height", 300) - 70.0)
     y_ticks = _ticks(y, high, 45)
-    left = max(max((CHAR * len(text) for _, text in y_ticks), default=0.0) + 12, margin.get("l", 0), 16)
-    ends = [CHAR * len(text) / 2 for _, text in _ticks(x, width - left, 80)[-1:] if x["type"] != "category"]
+    left = max(max((_wide(text) for _, text in y_ticks), default=0.0) + 12, margin.get("l", 0), 16)
+    ends = [_wide(text) / 2 for _, text in _ticks(x, width - left, width / 10)[-1:] if x["type"] != "category"]
     right = max([12.0, margin.get("r", 0), *ends])
     f = _Frame(left, 0, width - left - right, high, x["range"], y["range"])
     places = _note_places(f, layout, width)
     above = [ROW * (row + 1) for note, (_, _, row) in zip(layout["annotations"], places, strict=True) if _above(note)]
     f = f._replace(top=max(top + max(above, default=8.0), margin.get("t", 0)))
-    x_ticks = _ticks(x, f.width, 80)
+    x_ticks = _ticks(x, f.width, width / 10)
     slot = f.width / abs(x["range"][1] - x["range"][0]) if x["type"] == "category" else math.inf
     x_lines = [wrap(text, int(min(slot, 10_000) / CHAR)) for _, text in x_ticks]
     middle = f.left + f.width / 2

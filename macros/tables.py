@@ -63,7 +63,9 @@ class Table:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow([_say(h)[1] for h in self.head])
         for row in self.rows:
-            writer.writerow([str(c).replace(text.NBSP, " ").replace("−", "-").replace(",", "") if isinstance(c, Num) else str(c) for c in row])
+            writer.writerow(
+                [str(c).replace(text.NBSP, " ").replace("−", "-").replace(",", "") if isinstance(c, Num) else str(c) for c in row]
+            )
         return out.getvalue()
 
 
@@ -85,14 +87,16 @@ def _barriers() -> Table:
     rows: list[list[Cell]] = []
     for every in (1, 2, int(book()["queue.every"].value), None):
         pipeline = AsyncPipeline(enqueue=t1, compute=t2, fetch=t3, tasks=int(n), barrier_every=every)
-        name: Cell = Name(f"after every {every} tasks") if every and every > 1 else ("after every task" if every else "only at the end")
+        name: Cell = (
+            Name(f"after every {every} tasks") if every and every > 1 else ("after every task" if every else "only at the end")
+        )
         rows.append([name, Num(pipeline.barriers), Num(pipeline.total, "ticks"), Num(pipeline.queue_peak)])
     return Table(("Barrier", "Barriers", "Total", "Most tasks pending"), rows)
 
 
 def _blockers() -> Table:
     """Calls that wait for the queue, and what each gives back."""
-    rows = [
+    rows: list[list[Cell]] = [
         [Name("print(z)"), "the text of the values", "in every debugging session"],
         [Name("z.item()"), "a Python number", "logging the loss of a step"],
         [Name("z.numpy()"), "a NumPy array (from a CPU tensor)", "plotting, metrics"],
@@ -123,4 +127,4 @@ def table(name: str) -> Piece:
     if name not in TABLES:
         raise QuoteError(f'there is no table "{name}": {", ".join(TABLES)}')
     content = TABLES[name]().html()
-    return Piece(f'<div class="scroll table-{name}" tabindex="0" role="region" aria-label="Table">{content}</div>', name)
+    return Piece(f'<div class="scroll table-{name}" role="region" aria-label="Table">{content}</div>', name)

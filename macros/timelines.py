@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from macros import text
-from macros.tables import Name, Num, Table
+from macros.tables import Cell, Name, Num, Table
 from perfmodel.streams import Schedule, Span
 from perfmodel.units import UNITS
 
@@ -70,15 +70,23 @@ def timeline(
     for words, at in totals:
         x = in_unit(at, unit)
         figure.add_shape(type="line", name="total", x0=x, x1=x, y0=0, y1=1, yref="paper")
-        figure.add_annotation(name="total", x=x, y=1, yref="paper", text=words, showarrow=False, xanchor="right" if x > upto * 0.7 else "left")
+        figure.add_annotation(
+            name="total", x=x, y=1, yref="paper", text=words, showarrow=False, xanchor="right" if x > upto * 0.7 else "left"
+        )
     return figure
 
 
 def spans_table(schedules: Mapping[str, Schedule], unit: str) -> Table:
     """Every task: where it runs, when it starts and ends."""
     many = len(schedules) > 1
-    rows = [
-        [*([Name(prefix.strip(" ·"))] if many else []), Name(span.name), Name(" and ".join(span.streams)), Num(span.start_s, unit), Num(span.end_s, unit)]
+    rows: list[list[Cell]] = [
+        [
+            *([Name(prefix.strip(" ·"))] if many else []),
+            Name(span.name),
+            Name(" and ".join(span.streams)),
+            Num(span.start_s, unit),
+            Num(span.end_s, unit),
+        ]
         for prefix, schedule in schedules.items()
         for span in schedule.spans
     ]
@@ -98,5 +106,10 @@ def trace(schedules: Mapping[str, Schedule], unit: str) -> str:
                 start = round(span.start_s * size, 6)
                 row = {"ph": "X", "name": span.name, "cat": span.role, "pid": pid, "tid": schedule.lanes.index(lane)}
                 events.append({**row, "ts": start, "dur": round(span.end_s * size - start, 6)})
-    note = "a cost model, not a measurement; " + ("one tick is shown as 1 microsecond" if unit == "ticks" else "times in microseconds")
-    return json.dumps({"displayTimeUnit": "ms", "otherData": {"note": note}, "traceEvents": events}, ensure_ascii=False, indent=1) + "\n"
+    note = "a cost model, not a measurement; " + (
+        "one tick is shown as 1 microsecond" if unit == "ticks" else "times in microseconds"
+    )
+    return (
+        json.dumps({"displayTimeUnit": "ms", "otherData": {"note": note}, "traceEvents": events}, ensure_ascii=False, indent=1)
+        + "\n"
+    )

@@ -123,10 +123,10 @@ def test_colours_and_styles_stay_out() -> None:
 
 
 def test_narrow_leaves_out_labels_that_do_not_fit() -> None:
-    wide, narrow = (texts(draw(timeline(), width=width), "bar-label") for width in (760, 200))
+    wide, narrow = (texts(draw(timeline(), width=width), "bar-label") for width in (760, 140))
     assert "long label" in wide
     assert "long label" not in narrow
-    assert texts(draw(timeline(), width=200), "lane") == ["w1", "w2"]
+    assert texts(draw(timeline(), width=140), "lane") == ["w1", "w2"]
 
 
 def test_bars_lie_where_the_axis_says() -> None:
@@ -176,7 +176,7 @@ def test_a_note_at_the_edge_is_moved_inside() -> None:
     note = {"x": 1, "y": 1, "text": name, "xanchor": "left", "showarrow": False}
     svg = ET.fromstring(draw(curve([0, 1], [0, 1], annotations=[note]), width=340))
     [text] = [t for t in svg.iter(f"{SVG}text") if t.get("class") == "note"]
-    assert float(text.get("x", "")) + 7 * len(name) <= 340
+    assert float(text.get("x", "")) + 6 * len(name) <= 340
     assert float(text.get("data-shift", "")) < 0
 
 

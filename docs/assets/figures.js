@@ -22,7 +22,7 @@
   const escape = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const short = (number) => String(Number(number.toPrecision(10))).replace("-", "−");
 
-  function trace(given, text) {
+  function trace(given, index, svg, text) {
     const halo = [-2, 0, 2].flatMap((x) => [-2, 0, 2].map((y) => `${x}px ${y}px 2px ${colour("fig-bg")}`)).join(", ");
     const { role, muted } = given.meta;
     const own = colour("role-" + role);
@@ -33,7 +33,10 @@
       if (role === "idle") made.marker.pattern = { shape: "/", size: 6, solidity: 0.2, fgcolor: own, bgcolor: "rgba(0,0,0,0)" };
       made.textfont = { color: hollow || given.textposition === "outside" ? text : colour("on-role") };
       if (role === "idle") made.textfont.shadow = halo;
-      Object.assign(made, { textangle: 0, insidetextanchor: "middle", cliponaxis: false });
+      Object.assign(made, { textangle: 0, insidetextanchor: "middle", constraintext: "none", cliponaxis: false });
+      if (given.text) { // the labels that the SVG has room for
+        made.texttemplate = given.text.map((_, i) => (svg.querySelector(`[data-bar="${index}-${i}"]`) ? "%{text}" : ""));
+      }
       if (given.base && !given.hovertemplate && !given.hovertext) {
         const lanes = given.orientation === "h" ? given.y : given.x;
         const lengths = given.orientation === "h" ? given.x : given.y;
@@ -49,20 +52,16 @@
     return made;
   }
 
-  function axis(given, letter, svg, length, grid, line) {
-    const made = {
-      ...given, title: { text: "" }, showgrid: grid, gridcolor: colour("fig-grid"), zeroline: false, ticks: "",
-      showline: line, linecolor: colour("fig-text"), tickangle: 0, exponentformat: "none", automargin: false,
-      ticklabelstandoff: letter === "x" ? 2 : 5, fixedrange: true, nticks: Math.max(2, Math.floor(length / (letter === "x" ? 80 : 45))),
+  function axis(given, letter, svg, grid, line) {
+    const labels = [...svg.querySelectorAll(`[data-${letter}]`)]; // ticks as the SVG wraps and thins them
+    const value = (label) => label.dataset[letter];
+    return {
+      ...given, title: { text: "" }, fixedrange: true, automargin: false, zeroline: false, showgrid: grid, showline: line,
+      gridcolor: colour("fig-grid"), linecolor: colour("fig-text"), ticks: "", tickangle: 0, tickmode: "array",
+      ticklabelstandoff: letter === "x" ? 2 : 5,
+      tickvals: labels.map((label) => (given.type === "category" ? escape(value(label)) : Number(value(label)))),
+      ticktext: labels.map((label) => [...label.childNodes].map((row) => escape(row.textContent)).join("<br>")),
     };
-    if (given.type !== "linear" || given.ticktext) { // labels as the SVG wraps and thins them
-      const labels = [...svg.querySelectorAll(`[data-${letter}]`)];
-      const value = (label) => label.dataset[letter];
-      made.tickvals = labels.map((label) => (given.type === "category" ? escape(value(label)) : Number(value(label))));
-      made.ticktext = labels.map((label) => [...label.childNodes].map((line) => escape(line.textContent)).join("<br>"));
-      made.tickmode = "array";
-    }
-    return made;
   }
 
   function draw(figure) {
@@ -84,10 +83,9 @@
       ...layout, width, height, margin: { l, t, r, b, pad: 0 }, showlegend: false, dragmode: false, hovermode: "closest",
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { size, color: text, family: getComputedStyle(figure).fontFamily },
-      uniformtext: { mode: "hide", minsize: 0.85 * size },
       hoverlabel: { bgcolor: colour("fig-bg"), bordercolor: text, font: { color: text, size } },
-      xaxis: axis(layout.xaxis, "x", svg, (width - l - r) / scale, lanes || layout.xaxis.type === "log", !lanes),
-      yaxis: axis(layout.yaxis, "y", svg, (height - t - b) / scale, !lanes, lanes),
+      xaxis: axis(layout.xaxis, "x", svg, lanes || layout.xaxis.type === "log", !lanes),
+      yaxis: axis(layout.yaxis, "y", svg, !lanes, lanes),
       shapes: layout.shapes.map((shape) => ({
         ...shape, layer: "above", line: { ...shape.line, width: 1.5, color: shape.name === "total" ? text : colour("role-" + shape.name) },
       })),
@@ -99,7 +97,7 @@
     };
     // No mode bar: it would cover the legend, put buttons inside an image, and offer to send the data to Plotly's cloud.
     const config = { displayModeBar: false, plotlyServerURL: "", scrollZoom: false, doubleClick: false, showTips: false };
-    return window.Plotly.react(figure.querySelector(".fig-plot"), data.map((one) => trace(one, text)), full, config)
+    return window.Plotly.react(figure.querySelector(".fig-plot"), data.map((one, i) => trace(one, i, svg, text)), full, config)
       .then(() => figure.classList.add("is-live"));
   }
 

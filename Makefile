@@ -1,0 +1,44 @@
+# Every target works from a fresh clone with nothing but Python 3.11+, make and pip.
+PYTHON ?= python3
+PIP_OPTIONS ?=
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+export NO_MKDOCS_2_WARNING := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help site serve verify numbers bench fix clean
+
+help: ## what each target does
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+$(READY): requirements.txt
+	$(PYTHON) -c 'import sys; sys.exit("needs Python 3.11 or newer, got " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS) -r requirements.txt
+	@touch $@
+
+site: $(READY) ## build the site into site/, or say what is wrong and leave the last one alone
+	@rm -rf build/site
+	@$(PY) -m mkdocs build --strict --site-dir build/site
+	@rm -rf site && mv build/site site
+	@echo "open site/index.html"
+
+serve: $(READY) ## show the site while you write: http://127.0.0.1:8000
+	$(PY) -m mkdocs serve
+
+verify: $(READY) ## check everything, then build the site; FULL=1 adds the long suites, VERIFY_REQUIRE=browser makes a leg compulsory
+	@FULL=$(FULL) $(PY) -m verify
+
+numbers: $(READY) ## check every number on every page, in two seconds
+	@$(PY) -m macros.audit
+
+fix: $(READY) ## correct the digits of wrong quotes, and show what changed
+	@$(PY) -m macros.audit --fix
+
+bench: $(READY) ## measure the budgets: print a table, write bench.json
+	@$(PY) -m verify.bench
+
+clean: ## remove what was built and the virtual environment
+	rm -rf $(VENV) build site verification.json bench.json .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

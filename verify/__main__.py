@@ -1,0 +1,186 @@
+"""`make verify`: every leg, a table with a line a leg, verification.json, and the site built last.
+
+A leg that could not run is named, with the reason and the cure. VERIFY_REQUIRE=browser,… turns that into a failure. FULL=1 adds the long suites.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from macros.audit import audit_sources
+from macros.fingerprint import sources
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+# The leg that each test module belongs to, by the beginning of its name. A test sees to it that none is left out.
+LEGS = {
+    "perfmodel": "model", "verify.test_model": "model", "verify.test_units": "model",
+    "macros": "numbers", "verify.test_quotes": "numbers", "verify.test_relations": "numbers", "verify.test_naked": "numbers",
+    "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers",
+    "verify.test_code": "code", "verify.test_verify": "code",
+    "verify.test_site": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
+    "verify.test_browser": "browser",
+}  # fmt: skip
+ORDER = ("code", "numbers", "model", "site", "browser")
+WHAT = {
+    "code": "ruff, mypy --strict, the arrows between the rooms",
+    "numbers": "planted faults caught, harmless edits silent",
+    "model": "closed forms = engine = independent simulation; right values",
+    "site": "pages, links, outside requests, byte-identical rebuild, faults through a real build",
+    "browser": "steps, cards, figures, palettes, no script, print, accessibility, policy",
+}
+Status = Literal["passed", "failed", "NOT RUN"]
+
+
+class Leg(NamedTuple):
+    """How one leg ended."""
+
+    leg: str
+    status: Status
+    detail: str
+    checks: int = 0
+    cure: str = ""
+
+
+def leg_of(module: str) -> str:
+    """The leg of a test module, by the longest prefix in LEGS. Raises ValueError for a module that belongs to none."""
+    fits = [prefix for prefix in LEGS if module == prefix or module.startswith((prefix + ".", prefix + "_"))]
+    if not fits:
+        raise ValueError(f"every test module belongs to a leg of verify/__main__.py, got {module}")
+    return LEGS[max(fits, key=len)]
+
+
+def parse_required(text: str) -> set[str]:
+    """The legs of VERIFY_REQUIRE. Raises ValueError for one that does not exist."""
+    names = {name.strip() for name in text.split(",") if name.strip()}
+    for name in sorted(names - set(ORDER)):
+        raise ValueError(f"VERIFY_REQUIRE names legs of {', '.join(ORDER)}; got {name}")
+    return names
+
+
+def read_junit(path: Path) -> list[Leg]:
+    """The legs of a pytest run, from its JUnit report."""
+    passed: dict[str, int] = dict.fromkeys(ORDER, 0)
+    failed: dict[str, list[str]] = {leg: [] for leg in ORDER}
+    skipped: dict[str, list[str]] = {leg: [] for leg in ORDER}
+    for case in ET.parse(path).iter("testcase"):
+        leg = leg_of(case.get("classname") or case.get("name") or "")
+        trouble = case.find("failure") if case.find("failure") is not None else case.find("error")
+        skip = case.find("skipped")
+        if trouble is not None:
+            failed[leg].append(case.get("name", ""))
+        elif skip is not None:
+            skipped[leg].append(skip.get("message", ""))
+        else:
+            passed[leg] += 1
+    legs = []
+    for leg in ORDER:
+        reasons = sorted(set(skipped[leg]))
+        if failed[leg]:
+            names = ", ".join(failed[leg][:3]) + (" …" if len(failed[leg]) > 3 else "")
+            legs.append(Leg(leg, "failed", f"{len(failed[leg])} of {passed[leg] + len(failed[leg])} failed: {names}", passed[leg]))
+        elif not passed[leg]:
+            reason, _, cure = (reasons[0] if reasons else "no test ran").partition("; ")
+            legs.append(Leg(leg, "NOT RUN", reason, 0, cure))
+        else:
+            left_out = f"; {len(skipped[leg])} skipped: {'; '.join(reasons)}" if reasons else ""
+            legs.append(Leg(leg, "passed", f"{passed[leg]} checks: {WHAT[leg]}{left_out}", passed[leg]))
+    return legs
+
+
+def run_tests(full: bool) -> tuple[list[Leg], int]:
+    """All tests, two at a time. Returns the legs and pytest's exit status."""
+    report = BUILD / "junit.xml"
+    report.unlink(missing_ok=True)
+    arguments = ["-q", "-n", "2", "--dist", "loadfile", f"--junitxml={report}", *([] if full else ["-m", "not full"])]
+    status = subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, check=False).returncode
+    if not report.exists():
+        return [Leg(leg, "failed", f"pytest ended with status {status} and left no report") for leg in ORDER], status or 1
+    return read_junit(report), status
+
+
+def with_audit(legs: list[Leg]) -> list[Leg]:
+    """The numbers leg, with the audit of the pages themselves in front of the tests of the gate."""
+    audit = audit_sources()
+    for fault in audit.faults:
+        print(fault)
+    coverage = audit.coverage().removeprefix("numbers").strip()
+    out = []
+    for leg in legs:
+        if leg.leg == "numbers":
+            bad = bool(audit.faults) or leg.status != "passed"
+            leg = Leg("numbers", "failed" if bad else "passed", f"{coverage}; {leg.detail}", leg.checks + len(audit.uses))
+        out.append(leg)
+    return out
+
+
+def table(legs: Sequence[Leg]) -> str:
+    """A line a leg."""
+    lines = []
+    for leg in legs:
+        cure = f" → {leg.cure}" if leg.cure else ""
+        lines.append(f"{leg.leg:<9} {leg.status:<8} {leg.detail}{cure}")
+    return "\n".join(lines)
+
+
+def write(legs: Sequence[Leg], began: float, path: Path) -> None:
+    """verification.json: what the site shows of this run, under the hash of the sources it belongs to."""
+    seconds = round(time.monotonic() - began)
+    took = f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
+    content = {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), "took": took, "sources": sources(ROOT),
+        "passed": all(leg.status != "failed" for leg in legs), "legs": [leg._asdict() for leg in legs],
+    }  # fmt: skip
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def build_site() -> int:
+    """`make site`, with the Python that runs this: the site shows the verification it has just passed."""
+    shutil.rmtree(BUILD / "site", ignore_errors=True)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(BUILD / "site")]
+    status = subprocess.run(command, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, check=False).returncode
+    if status == 0:
+        shutil.rmtree(ROOT / "site", ignore_errors=True)
+        (BUILD / "site").rename(ROOT / "site")
+    return status
+
+
+def main() -> int:
+    """Run everything. The exit status is 0 when no leg failed and no required leg was left out."""
+    began = time.monotonic()
+    try:
+        required = parse_required(os.environ.get("VERIFY_REQUIRE", ""))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    BUILD.mkdir(exist_ok=True)
+    (ROOT / "verification.json").unlink(missing_ok=True)  # what it says is in doubt until this run has ended
+    legs, status = run_tests(full=os.environ.get("FULL", "") not in ("", "0"))
+    legs = with_audit(legs)
+    legs = [
+        leg._replace(status="failed", detail=f"required, and NOT RUN: {leg.detail}")
+        if leg.leg in required and leg.status == "NOT RUN"
+        else leg
+        for leg in legs
+    ]
+    bad = status not in (0, 5) or any(leg.status == "failed" for leg in legs)
+    write(legs, began, ROOT / "verification.json")
+    if build_site():
+        bad = True
+    print("\n" + table(legs))
+    print(f"\n{'FAILED' if bad else 'verified'} in {time.monotonic() - began:.0f} s")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The code itself: style, types, and the arrows between the rooms, each with the fault it guards against planted once."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+ROOMS = ("perfmodel", "macros", "verify")
+
+
+def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(BIN / command[0]), *command[1:]], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("ruff", "check", "."),
+        ("ruff", "format", "--check", "."),
+        ("mypy",),
+        ("lint-imports", "--no-cache"),
+    ],
+    ids=["ruff", "format", "mypy", "imports"],
+)
+def test_clean(command: tuple[str, ...]) -> None:
+    done = run(*command)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "contract"),
+    [
+        ("perfmodel/units.py", "import macros.text", "The rooms"),
+        ("perfmodel/kernels.py", "import plotly", "plots nothing"),
+        ("perfmodel/streams.py", "import torch", "plots nothing"),
+        ("macros/text.py", "import verify.server", "The rooms"),
+        ("macros/quotes.py", "import mkdocs.config", "depends on no build"),
+    ],
+)
+def test_a_forbidden_import_is_refused(tmp_path: Path, file: str, line: str, contract: str) -> None:
+    for room in ROOMS:
+        shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    source = (tmp_path / file).read_text(encoding="utf-8")
+    (tmp_path / file).write_text(source + f"\n{line}\n", encoding="utf-8")
+    done = run("lint-imports", "--no-cache", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout[-2000:]
+    broken = [row for row in done.stdout.splitlines() if "BROKEN" in row]
+    assert any(contract in row for row in broken), broken
+
+
+def test_perfmodel_imports_alone() -> None:
+    """A user of the library needs neither torch nor plotly nor mkdocs."""
+    code = (
+        "import sys, perfmodel, perfmodel.book, perfmodel.collectives, perfmodel.pipeline; "
+        "print([m for m in ('torch', 'plotly', 'mkdocs', 'jinja2', 'pint', 'numpy', 'macros') if m in sys.modules])"
+    )
+    assert run("python", "-c", code).stdout.strip() == "[]"

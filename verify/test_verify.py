@@ -1,0 +1,104 @@
+"""The harness itself: a leg that fails, does not run or is required reads as just that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from macros import fingerprint, pages
+from verify import __main__ as harness
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def junit(path: Path, *cases: tuple[str, str]) -> Path:
+    """A report with one test case for each (module, outcome)."""
+    inner = {"passed": "", "failed": '<failure message="no"/>', "error": '<error message="no"/>'}
+    rows = "".join(
+        f'<testcase classname="{module}" name="t">{inner.get(outcome, f"<skipped message={chr(34)}{outcome}{chr(34)}/>")}</testcase>'
+        for module, outcome in cases
+    )
+    path.write_text(f"<testsuites><testsuite>{rows}</testsuite></testsuites>", encoding="utf-8")
+    return path
+
+
+def test_every_test_module_belongs_to_a_leg() -> None:
+    modules = [f"verify.{p.stem}" for p in (ROOT / "verify").glob("test_*.py")]
+    assert {harness.leg_of(module) for module in modules} == set(harness.ORDER)
+    with pytest.raises(ValueError, match="belongs to a leg"):
+        harness.leg_of("verify.test_of_something_new")
+
+
+def test_outcomes_become_legs(tmp_path: Path) -> None:
+    cases = [
+        ("verify.test_model", "passed"),
+        ("verify.test_model.TestX", "passed"),
+        ("verify.test_site", "failed"),
+        ("verify.test_site", "passed"),
+        ("verify.test_code", "error"),
+        ("verify.test_browser", "needs Chromium; apt-get install chromium"),
+        ("verify.test_quotes", "passed"),
+    ]
+    legs = {leg.leg: leg for leg in harness.read_junit(junit(tmp_path / "j.xml", *cases))}
+    assert (legs["model"].status, legs["model"].checks) == ("passed", 2)
+    assert legs["site"].status == "failed"
+    assert legs["site"].detail.startswith("1 of 2 failed")
+    assert legs["code"].status == "failed"
+    assert (legs["browser"].status, legs["browser"].detail, legs["browser"].cure) == ("NOT RUN", "needs Chromium", "apt-get install chromium")
+    text = harness.table(list(legs.values()))
+    assert len(text.splitlines()) == len(harness.ORDER)
+    assert "NOT RUN  needs Chromium → apt-get install chromium" in text
+
+
+def test_a_leg_without_tests_does_not_read_as_passed(tmp_path: Path) -> None:
+    legs = {leg.leg: leg for leg in harness.read_junit(junit(tmp_path / "j.xml", ("verify.test_model", "passed")))}
+    assert legs["site"].status == "NOT RUN"
+    assert legs["site"].detail == "no test ran"
+
+
+def test_required_legs() -> None:
+    assert harness.parse_required("browser, model") == {"browser", "model"}
+    with pytest.raises(ValueError, match=r"VERIFY_REQUIRE names legs of .*; got cude"):
+        harness.parse_required("cude")
+
+
+@pytest.mark.parametrize(("required", "status"), [("", 0), ("browser", 1)])
+def test_a_required_leg_that_does_not_run_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], required: str, status: int
+) -> None:
+    legs = [harness.Leg(leg, "passed", "fine", 1) for leg in harness.ORDER[:-1]] + [harness.Leg("browser", "NOT RUN", "needs Chromium", 0, "install it")]
+    monkeypatch.setattr(harness, "run_tests", lambda full: (legs, 0))
+    monkeypatch.setattr(harness, "build_site", lambda: 0)
+    monkeypatch.setattr(harness, "ROOT", tmp_path)
+    monkeypatch.setattr(harness, "BUILD", tmp_path / "build")
+    monkeypatch.setenv("VERIFY_REQUIRE", required)
+    assert harness.main() == status
+    out = capsys.readouterr().out
+    assert ("required, and NOT RUN: needs Chromium" in out) is bool(required)
+    saved = json.loads((tmp_path / "verification.json").read_text(encoding="utf-8"))
+    assert saved["passed"] is (status == 0)
+
+
+def test_a_verification_of_other_sources_is_not_shown(tmp_path: Path) -> None:
+    for name in ("perfmodel", "docs"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "perfmodel" / "a.py").write_text("x = 1\n", encoding="utf-8")
+    saved = {"sources": fingerprint.sources(tmp_path), "date": "today", "legs": []}
+    (tmp_path / "verification.json").write_text(json.dumps(saved), encoding="utf-8")
+    assert pages.read_verification(tmp_path) == saved
+    (tmp_path / "perfmodel" / "a.py").write_text("x = 2\n", encoding="utf-8")
+    assert pages.read_verification(tmp_path) is None
+    (tmp_path / "verification.json").write_text("{ torn", encoding="utf-8")
+    assert pages.read_verification(tmp_path) is None
+
+
+def test_the_fingerprint_sees_every_room(tmp_path: Path) -> None:
+    seen = {fingerprint.sources(tmp_path)}
+    for name in ("perfmodel/a.py", "macros/b.py", "docs/c.md", "docs/code/d.py", "docs/records/e.json", "verify/expected/f.csv", "mkdocs.yml"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x", encoding="utf-8")
+        seen.add(fingerprint.sources(tmp_path))
+    assert len(seen) == 8
