@@ -80,7 +80,10 @@ def wrap(text: str, chars: int) -> list[str]:
 
 def _wide(text: str) -> float:
     """About the px that a text takes at 13 px, rather too many than too few: the fonts differ from reader to reader."""
-    return sum(4.5 if c in " .,:;'|!ijlI()tfr·" else 10.5 if c in "mwMW@%→←↩" else 7.5 for c in text)
+    return sum(
+        4.6 if c in " .,:;'|!ijlI" else 5.6 if c in "()tfr·-" else 12.0 if c in "mwMW@%→←↩" else 10.0 if c.isupper() else 8.3
+        for c in text
+    )
 
 
 def normalise(figure: dict[str, Any]) -> dict[str, Any]:
@@ -404,7 +407,7 @@ def _note_places(f: _Frame, layout: dict[str, Any], width: float) -> list[tuple[
     """(x, shift, row) of each note: moved inwards where it would leave the figure, up a row where it would meet another."""
     out, rows = [], list[list[tuple[float, float]]]()
     for note in layout["annotations"]:
-        at, wide = _place(f, layout, note, "x"), 1.05 * _wide(note["text"])  # semi-bold
+        at, wide = _place(f, layout, note, "x"), 1.1 * _wide(note["text"])  # semi-bold
         left = at - {"left": 0.0, "center": wide / 2, "right": wide}[note["xanchor"]]
         shift = min(max(left, 0.0), width - wide) - left
         row = 0

@@ -38,7 +38,22 @@ class Name:
         return self.words
 
 
-Cell = Num | Name | str
+@dataclass(frozen=True)
+class Chunks:
+    """A cell that shows what one GPU holds: a partial sum a chunk, the finished ones (equal to `whole`) marked."""
+
+    sums: tuple[int, ...]
+    whole: int
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.sums))
+
+    def html(self) -> str:
+        """One box a chunk."""
+        return "".join(f'<span class="chunk{" done" if v == self.whole else ""}">{v}</span>' for v in self.sums)
+
+
+Cell = Num | Name | Chunks | str
 _say = speaker(__file__)
 
 
@@ -76,6 +91,8 @@ def _words(words: str) -> str:
 def _cell(cell: Cell, *, first: bool) -> str:
     if isinstance(cell, Num):
         return f'<td class="num">{escape(str(cell))}</td>'
+    if isinstance(cell, Chunks):
+        return f'<td class="chunks">{cell.html()}</td>'
     tag = 'th scope="row"' if first else "td"
     words = escape(str(cell)) if isinstance(cell, Name) else _words(cell)
     return f"<{tag}>{words}</{tag.split()[0]}>"
@@ -108,14 +125,15 @@ def _blockers() -> Table:
 
 
 def _ring_walk() -> Table:
-    """What every GPU holds in every chunk after each step of the ring."""
+    """What every GPU holds in every chunk after each step of the ring; a finished sum is marked."""
     gpus = int(book()["sync.gpus"].value)
     last = 2 * (gpus - 1)
+    whole = kernels.ring_state(gpus, last)[0][0]
     rows: list[list[Cell]] = []
     for step in range(last + 1):
         phase = "at the start" if step == 0 else ("reduce-scatter" if step < gpus else "all-gather")
         grid = kernels.ring_state(gpus, step)
-        rows.append([Name(str(step)), phase, *(Name("  ".join(f"{v:>2}" for v in grid[gpu])) for gpu in range(gpus))])
+        rows.append([Name(str(step)), phase, *(Chunks(tuple(grid[gpu]), whole) for gpu in range(gpus))])
     return Table(("Step", "Phase", *(f"GPU {gpu}" for gpu in range(gpus))), rows)
 
 
