@@ -51,7 +51,8 @@ def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
 
 
 def _inside_made(tag: Tag) -> bool:
-    return any("data" in (parent.get("class") or []) for parent in (tag, *tag.parents) if isinstance(parent, Tag))
+    made = {"data", "fault", "faults"}
+    return any(made & set(parent.get("class") or []) for parent in (tag, *tag.parents) if isinstance(parent, Tag))
 
 
 def _without(words: str, bound: list[str]) -> str:

@@ -18,8 +18,8 @@ class QuoteError(ValueError):
     """What is wrong with a call on a page, in words an author can act on. `fix` is the text to write instead, if there is one."""
 
     def __init__(self, message: str, fix: str = "") -> None:
-        super().__init__(message)
-        self.fix = fix
+        super().__init__(message.replace(text.NBSP, " "))  # a message is read, searched and pasted in a terminal
+        self.fix = fix.replace(text.NBSP, " ")
 
 
 @dataclass(frozen=True)

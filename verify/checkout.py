@@ -1,0 +1,46 @@
+"""Copies of this project for tests that plant a fault and build for real."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PARTS = ("docs", "macros", "perfmodel", "verify/expected", "mkdocs.yml", "requirements.txt", "pyproject.toml", "Makefile")
+
+
+def copy(to: Path) -> Path:
+    """What a build needs, copied into `to`."""
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, to / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, to / part)
+    return to
+
+
+def replace(path: Path, old: str, new: str) -> int:
+    """Replace the one place where `old` stands in a file; returns its line. Raises ValueError unless it is there exactly once."""
+    text = path.read_text(encoding="utf-8")
+    if text.count(old) != 1:
+        raise ValueError(f"a planted fault needs its text exactly once in {path.name}, got {text.count(old)} times: {old!r}")
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return text.count("\n", 0, text.index(old)) + 1
+
+
+def build(project: Path, site: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """`mkdocs build --strict` in a project; stdout and stderr together in `stdout`."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site), *options]
+    return subprocess.run(
+        command,
+        cwd=project,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,61 @@
+"""Every figure and table: used by a page, described in words, and its downloads in agreement with the model."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from macros.figures import FIGURES, make
+from macros.tables import TABLES
+from perfmodel.book import LEDGER
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGES = {path: path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}
+# The number of the book that the last bar of a timeline ends at.
+ENDS = {
+    "queue-statements": ("queue.done", 1.0), "queue-print": ("queue.printed", 1.0), "queue-barriers": ("queue.each", 1.0),
+    "queue-slow": ("slow.every_four", 1.0), "sync-one-gpu": ("sync.one_gpu", 1e6), "sync-cpu": ("sync.cpu", 1e6),
+    "sync-sharded": ("sync.sharded", 1e6), "sync-ring": ("sync.ring", 1e6), "sync-ring-close": ("sync.ring", 1e6),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["figure", "table"])
+def test_each_is_shown_on_some_page(kind: str) -> None:
+    used = {name for text in PAGES.values() for name in re.findall(rf'\b{kind}\("([\w-]+)"\)', text)}
+    assert used == set({"figure": FIGURES, "table": TABLES}[kind])
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_each_figure_says_what_to_see(name: str) -> None:
+    assert len((FIGURES[name].__doc__ or "").split()) >= 6
+    drawn = FIGURES[name]()
+    for words in (drawn.title, drawn.alt, drawn.caption):
+        assert words.strip()
+    assert drawn.badge.strip()
+    made = make(name)
+    assert made.faults == []
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_each_table_of_data_is_whole(name: str) -> None:
+    rows = list(csv.reader(io.StringIO(make(name).files[f"{name}.csv"])))
+    assert len(rows) > 1
+    assert {len(row) for row in rows} == {len(rows[0])}
+    assert "[=" not in rows[0][0]
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_each_trace_ends_where_the_model_says(name: str) -> None:
+    events = json.loads(make(name).files[f"{name}.trace.json"])["traceEvents"]
+    number, size = ENDS[name]
+    last = max(e["ts"] + e["dur"] for e in events if e["ph"] == "X")
+    assert last == pytest.approx(LEDGER[number].value * size, rel=1e-9)
+
+
+def test_every_timeline_has_a_trace() -> None:
+    assert {name for name in FIGURES if f"{name}.trace.json" in make(name).files} == set(ENDS)

@@ -1,0 +1,315 @@
+"""The site as built: complete, self-contained, the same twice; and a fault planted in a real build stops it, whatever way it is run."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+
+from macros.audit import audit_sources
+from macros.audit_html import audit_site
+from verify.checkout import ROOT, build, copy, replace
+
+ACT2, ACT6 = "docs/acts/2-queue.md", "docs/acts/6-allreduce.md"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This checkout, built once."""
+    path = tmp_path_factory.mktemp("built") / "site"
+    done = build(ROOT, path)
+    assert done.returncode == 0, done.stdout
+    return path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return copy(tmp_path / "project")
+
+
+def pages(site: Path) -> list[Path]:
+    return sorted(site.rglob("*.html"))
+
+
+def soup(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def test_two_builds_are_equal_byte_for_byte(site: Path, tmp_path: Path) -> None:
+    other = tmp_path / "again" / "site"
+    assert build(ROOT, other).returncode == 0
+    first = {p.relative_to(site): p.read_bytes() for p in site.rglob("*") if p.is_file()}
+    second = {p.relative_to(other): p.read_bytes() for p in other.rglob("*") if p.is_file()}
+    assert first.keys() == second.keys()
+    assert [str(name) for name in first if first[name] != second[name]] == []
+
+
+def broken_links(site: Path) -> list[str]:
+    """Links and references inside the site that lead nowhere: a missing file, or a missing id."""
+    ids = {p: {str(t["id"]) for t in soup(p).find_all(id=True)} for p in pages(site)}
+    broken = []
+    for page in pages(site):
+        for tag in soup(page).find_all(["a", "link", "script", "img", "source"]):
+            target = str(tag.get("href") or tag.get("src") or "")
+            parts = urlsplit(target)
+            if not target or parts.scheme or target.startswith("//"):
+                continue
+            base = site if target.startswith("/") else page.parent
+            file = (base / unquote(parts.path).lstrip("/")).resolve() if parts.path else page
+            if file.is_dir():
+                file = file / "index.html"
+            if not file.exists():
+                broken.append(f"{page.name}: {target} is no file")
+            elif parts.fragment and file in ids and unquote(parts.fragment) not in {*ids[file], "__skip"}:
+                broken.append(f"{page.name}: {target} is no place on that page")
+    return broken
+
+
+def outside_requests(site: Path) -> list[str]:
+    """What a browser would ask another host for, from the HTML, the styles and our own scripts."""
+    asked = []
+    for page in pages(site):
+        for tag in soup(page).find_all(["script", "img", "iframe", "source", "video", "audio", "link"]):
+            target = str(tag.get("src") or tag.get("href") or "")
+            if re.match(r"(https?:)?//", target) and tag.get("rel") not in (["canonical"], ["license"]):
+                asked.append(f"{page.name}: {tag.name} {target}")
+    for style in site.rglob("*.css"):
+        asked += [
+            f"{style.name}: {url}"
+            for url in re.findall(r"(?:url\(|@import )[\"']?(https?://[^\"')]+)", style.read_text(encoding="utf-8"))
+        ]
+    return asked
+
+
+def test_links_lead_somewhere(site: Path) -> None:
+    assert broken_links(site) == []
+
+
+def test_nothing_is_asked_of_another_host(site: Path) -> None:
+    assert outside_requests(site) == []
+
+
+@pytest.mark.parametrize(
+    ("markup", "check"),
+    [
+        ('<a href="nowhere.html">x</a>', broken_links),
+        ('<a href="#no-such-id">x</a>', broken_links),
+        ('<script src="https://example.org/x.js"></script>', outside_requests),
+        ('<img src="//example.org/x.png">', outside_requests),
+    ],
+)
+def test_the_checks_of_links_see_a_fault(tmp_path: Path, markup: str, check: object) -> None:
+    (tmp_path / "page.html").write_text(f"<html><body>{markup}</body></html>", encoding="utf-8")
+    assert len(check(tmp_path)) == 1  # type: ignore[operator]
+
+
+def test_the_built_site_holds_no_naked_number(site: Path) -> None:
+    """Read without any hook, as a stranger would."""
+    assert list(audit_site(site, audit_sources())) == []
+
+
+def test_every_number_links_to_its_entry(site: Path) -> None:
+    entries = {str(s["id"]) for s in soup(site / "numbers.html").find_all("section", class_="entry")}
+    links = [a for p in pages(site) for a in soup(p).find_all("a", class_="q")]
+    assert len(links) > 60
+    assert {unquote(urlsplit(str(a["href"])).fragment) for a in links} <= entries
+
+
+def test_the_ledger_lists_every_number(site: Path) -> None:
+    from perfmodel.book import LEDGER
+
+    names = [str(s["id"]) for s in soup(site / "numbers.html").find_all("section", class_="entry")]
+    assert len(names) == len(set(names))
+    assert {n.name for n in LEDGER} <= set(names)
+
+
+def test_formulas_need_no_script(site: Path) -> None:
+    for act in ("acts/2-queue.html", "acts/6-allreduce.html"):
+        page = soup(site / act)
+        assert len(page.find_all("math")) > 5
+        assert not page.find_all(string=re.compile(r"\\\(|\\frac|\$\$"))
+
+
+def test_no_token_or_call_is_left_over(site: Path) -> None:
+    for page in pages(site):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search("[\ue000-\ue0ff]", text), page.name
+        assert "[=" not in text and "=]" not in text, page.name
+
+
+FAULTS = [
+    # (name, file, old, new, what the message says; {line} is the line of the fault)
+    ("a wrong value", ACT6, '[= q("30 ms", sync.one_gpu_half) =]', '[= q("31 ms", sync.one_gpu_half) =]', "{file}:{line}:"),
+    (
+        "a misspelt name",
+        ACT2,
+        "[= formula(slow.once, block=True) =]",
+        "[= formula(slow.onec, block=True) =]",
+        "did you mean slow.once?",
+    ),
+    ("a naked number", ACT2, "Python has left before the work begins", "Python has left 6 ticks before", "a naked number: 6 ticks"),
+    ("a given changed", "perfmodel/book.py", '"sync.link", 16 * GB', '"sync.link", 16.16 * GB', "given.csv:22 pins 16 GB/s"),
+    (
+        "the model changed",
+        "perfmodel/kernels.py",
+        "return 2 * gpus * transfer_s(",
+        "return 3 * gpus * transfer_s(",
+        "the model says 120 ms",
+    ),
+    (
+        "a macro that raises",
+        "macros/tables.py",
+        'return Table(("Call", ',
+        'raise KeyError("x")\n    return Table(("Call", ',
+        "table(…) failed: KeyError",
+    ),
+    (
+        "a figure's words",
+        "macros/figures.py",
+        "each GPU sends to one neighbour and",
+        "each GPU sends 3 chunks and",
+        "macros/figures.py:",
+    ),
+]
+
+
+@pytest.mark.build
+@pytest.mark.parametrize(("name", "file", "old", "new", "says"), FAULTS, ids=[f[0] for f in FAULTS])
+@pytest.mark.parametrize("options", [(), ("-q",)], ids=["build", "quiet"])
+def test_a_fault_stops_the_build(
+    project: Path, tmp_path: Path, name: str, file: str, old: str, new: str, says: str, options: tuple[str, ...]
+) -> None:
+    line = replace(project / file, old, new)
+    done = build(project, tmp_path / "site", *options)
+    assert done.returncode != 0, name
+    assert says.format(file=file, line=line) in done.stdout, done.stdout
+    assert "Traceback" not in done.stdout
+
+
+@pytest.mark.build
+def test_all_faults_are_listed_in_one_run(project: Path, tmp_path: Path) -> None:
+    lines = [
+        (ACT2, replace(project / ACT2, '[= q("28 ticks", queue.once) =] instead', '[= q("29 ticks", queue.once) =] instead')),
+        (
+            ACT6,
+            replace(
+                project / ACT6, '[= q("7.5 ms", sync.sharded_half) =], is called', '[= q("7.6 ms", sync.sharded_half) =], is called'
+            ),
+        ),
+        (
+            ACT6,
+            replace(project / ACT6, '[= rel("slower", sync.cpu, sync.one_gpu) =]', '[= rel("faster", sync.cpu, sync.one_gpu) =]'),
+        ),
+        ("docs/index.md", replace(project / "docs/index.md", "## Where it comes from", "## Where it comes from, in 1985")),
+    ]
+    done = build(project, tmp_path / "site")
+    assert done.returncode != 0
+    for file, line in lines:
+        assert len(re.findall(rf"^{re.escape(file)}:{line}:\d+: ", done.stdout, re.MULTILINE)) == 1, done.stdout
+    assert "4 faults" in done.stdout
+
+
+@pytest.mark.build
+def test_what_is_not_a_call_is_left_alone(project: Path, tmp_path: Path) -> None:
+    """LaTeX braces, Jinja's usual braces and code are the author's; a wrong quote is named at its line of the file."""
+    probe = project / "docs" / "probe.md"
+    probe.write_text(
+        "---\ntitle: Probe\ndescription: A page for a test.\nhide: [toc]\n---\n\n\n# Probe\n\n"
+        "$e^{{-x}}$ and `[[a, b]]` stay.\n\n```python\nx = {{ \"x\" }}  # 60 ms\n```\n",
+        encoding="utf-8",
+    )  # fmt: skip
+    replace(project / "mkdocs.yml", "  - numbers.md", "  - probe.md\n  - numbers.md")
+    done = build(project, tmp_path / "site")
+    assert done.returncode == 0, done.stdout
+    built = (tmp_path / "site" / "probe.html").read_text(encoding="utf-8")
+    assert "<msup><mi>e</mi>" in built
+    assert "[[a, b]]" in soup(tmp_path / "site" / "probe.html").get_text()
+    assert '{{ "x" }}' in BeautifulSoup(built, "html.parser").get_text().replace("\u201c", '"')
+
+
+@pytest.mark.build
+def test_the_line_counts_front_matter_and_blank_lines(project: Path, tmp_path: Path) -> None:
+    probe = project / "docs" / "probe.md"
+    probe.write_text(
+        '---\ntitle: Probe\nhide: [toc]\n---\n\n\n# Probe\n\nIt takes [= q("61 ms", sync.one_gpu) =].\n', encoding="utf-8"
+    )
+    replace(project / "mkdocs.yml", "  - numbers.md", "  - probe.md\n  - numbers.md")
+    done = build(project, tmp_path / "site")
+    assert done.returncode != 0
+    assert (
+        "docs/probe.md:9:10: quotes 61 ms for sync.one_gpu, the model says 60 ms (0.06 s = 2·(4−1)·160 MB / 16 GB/s)" in done.stdout
+    )
+
+
+@pytest.mark.build
+def test_make_site_keeps_the_last_good_site(project: Path) -> None:
+    """A build that fails leaves what was there alone."""
+    (project / "site").mkdir()
+    (project / "site" / "index.html").write_text("the last good one", encoding="utf-8")
+    replace(project / ACT6, '[= q("30 ms", sync.one_gpu_half) =]', '[= q("31 ms", sync.one_gpu_half) =]')
+    command = ["make", "-o", ".venv/.ready", "site", f"PY={sys.executable}"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"{ACT6}:" in done.stdout + done.stderr
+    assert (project / "site" / "index.html").read_text(encoding="utf-8") == "the last good one"
+    replace(project / ACT6, '[= q("31 ms", sync.one_gpu_half) =]', '[= q("30 ms", sync.one_gpu_half) =]')
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Training at Scale" in (project / "site" / "index.html").read_text(encoding="utf-8")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(url: str, holds: str, seconds: float = 30) -> str:
+    """The page at `url` once it holds a text; the last thing seen when it never does."""
+    text = ""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                text = answer.read().decode()
+        except OSError:
+            text = ""
+        if holds in text:
+            return text
+        time.sleep(0.2)
+    raise AssertionError(f"{url} never showed {holds!r}; the last thing it showed was {text[:400]!r}")
+
+
+@pytest.mark.build
+def test_serve_shows_the_fault_and_stays_up(project: Path) -> None:
+    """An author sees a mistake where it is, mends it, and sees it gone; so with a change of the model."""
+    replace(project / ACT6, '[= q("30 ms", sync.one_gpu_half) =]', '[= q("31 ms", sync.one_gpu_hafl) =]')
+    port = free_port()
+    url = f"http://127.0.0.1:{port}/acts/6-allreduce.html"
+    server = subprocess.Popen(
+        [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"],
+        cwd=project,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        broken = wait_for(url, 'class="fault"')
+        assert "did you mean sync.one_gpu_half?" in broken
+        assert 'role="alert"' in broken
+        replace(project / ACT6, '[= q("31 ms", sync.one_gpu_hafl) =]', '[= q("30 ms", sync.one_gpu_half) =]')
+        mended = wait_for(url, 'data-q="sync.one_gpu_half"')
+        assert 'class="fault"' not in mended
+        replace(project / "perfmodel/kernels.py", "return 2 * gpus * transfer_s(", "return 3 * gpus * transfer_s(")
+        assert "the model says 120 ms" in wait_for(url, 'class="fault"')
+        assert server.poll() is None
+    finally:
+        server.terminate()
+        server.wait(timeout=10)
