@@ -18,7 +18,7 @@ from macros.evaluate import book, speaker
 from macros.quantity import QuoteError
 from macros.scan import Fault
 from macros.tables import Cell, Name, Num, Table
-from macros.timelines import in_unit, spans_table, timeline, trace
+from macros.timelines import Total, in_unit, spans_table, timeline, trace
 from perfmodel import collectives
 from perfmodel.pipeline import AsyncPipeline
 from perfmodel.streams import Schedule, Span, run
@@ -92,12 +92,13 @@ def queue_statements() -> Drawn:
             upto=14,
             label=_statement,
             roles=_QUEUE_ROLES,
-            totals=[(f"Python free: {text.show(free, 'ticks')}", free), (f"GPU done: {text.show(done, 'ticks')}", done)],
+            totals=[Total(text.show(free, "ticks"), free), Total(text.show(done, "ticks"), done)],
+            free=("Python",),
         ),
         'Python is done at [= q("6 ticks", queue.free) =]; the GPU works until [= q("11 ticks", queue.done) =]',
         'Timeline. Python queues x, y and z and is free at [= q("6 ticks", queue.free) =]. The GPU starts x at [= q("2 ticks", queue.enqueue) =], '
         'runs the tasks one after the other and ends at [= q("11 ticks", queue.done) =].',
-        "Top lane: Python puts tasks in the queue. Bottom lane: the GPU takes them out. Hatched: idle.",
+        "Top lane: Python puts tasks in the queue, then goes on to other things. Bottom lane: the GPU takes them out.",
         spans_table(schedules, "ticks"),
         badge="cost model · ticks",
         schedules=schedules,
@@ -106,7 +107,7 @@ def queue_statements() -> Drawn:
 
 
 def queue_print() -> Drawn:
-    """The hatched stretch in Python's lane is the wait that print causes."""
+    """Python's lane does not end any more: it is stuck until the GPU is done."""
     schedules = {"": _pipeline("queue.statements").schedule()}
     end = book()["queue.printed"].value
     return Drawn(
@@ -116,12 +117,14 @@ def queue_print() -> Drawn:
             upto=14,
             label=_statement,
             roles=_QUEUE_ROLES,
-            totals=[(f"print returns: {text.show(end, 'ticks')}", end)],
+            totals=[Total(text.show(end, "ticks"), end)],
+            waits="Python",
+            free=("GPU",),
         ),
         'print(z) makes Python wait [= q("5 ticks", queue.wait) =], then fetch for [= q("2 ticks", queue.fetch) =]',
-        'Timeline. Python is idle from [= q("6 ticks", queue.free) =] to [= q("11 ticks", queue.done) =], then fetches the result '
+        'Timeline. Python waits from [= q("6 ticks", queue.free) =] to [= q("11 ticks", queue.done) =], then fetches the result '
         'until [= q("13 ticks", queue.printed) =].',
-        "The same queue, with print(z) at the end. Hatched in Python's lane: waiting for the GPU.",
+        "The same queue, with print(z) at the end.",
         spans_table(schedules, "ticks"),
         badge="cost model · ticks",
         schedules=schedules,
@@ -130,8 +133,8 @@ def queue_print() -> Drawn:
 
 
 def queue_barriers() -> Drawn:
-    """Same work, same machine: the upper pair of lanes is mostly hatching, the lower pair mostly bars."""
-    schedules = {"each · ": _pipeline("queue.tasks", 1).schedule(), "end · ": _pipeline("queue.tasks").schedule()}
+    """Same work, same machine: in the upper pair somebody always waits, in the lower pair hardly anybody."""
+    schedules = {"each · ": _pipeline("queue.tasks", 1).schedule(), "once · ": _pipeline("queue.tasks").schedule()}
     each, once = book()["queue.each"].value, book()["queue.once"].value
     return Drawn(
         timeline(
@@ -140,7 +143,11 @@ def queue_barriers() -> Drawn:
             upto=60,
             label=_task,
             roles=_QUEUE_ROLES,
-            totals=[(text.show(once, "ticks"), once), (text.show(each, "ticks"), each)],
+            totals=[
+                Total(f"once: {text.show(once, 'ticks')}", once, "once"),
+                Total(f"each: {text.show(each, 'ticks')}", each, "each"),
+            ],
+            waits="Python",
         ),
         'One barrier at the end takes [= q("28 ticks", queue.once) =]; one after each task takes [= q("56 ticks", queue.each) =]',
         'Two timelines of [= q("eight", queue.tasks) =] tasks. With a barrier after each task, Python and the GPU take turns and end at '
@@ -203,12 +210,23 @@ def queue_slow() -> Drawn:
     """Here Python's lane is the full one and the GPU's lane is mostly hatching."""
     every = _count("queue.every")
     schedules = {
-        "end · ": _pipeline("queue.tasks", group="slow").schedule(),
+        "once · ": _pipeline("queue.tasks", group="slow").schedule(),
         "every 4th · ": _pipeline("queue.tasks", every, "slow").schedule(),
     }
-    often = book()["slow.every_four"].value
+    once, often = book()["slow.once"].value, book()["slow.every_four"].value
     return Drawn(
-        timeline(schedules, unit="ticks", upto=34, label=_task, roles=_QUEUE_ROLES, totals=[(text.show(often, "ticks"), often)]),
+        timeline(
+            schedules,
+            unit="ticks",
+            upto=34,
+            label=_task,
+            roles=_QUEUE_ROLES,
+            totals=[
+                Total(f"once: {text.show(once, 'ticks')}", once, "once"),
+                Total(f"every 4th: {text.show(often, 'ticks')}", often, "every"),
+            ],
+            waits="Python",
+        ),
         'With a slow Python the GPU starves: [= q("27 ticks", slow.once) =], and one more barrier adds [= q("3 ticks", slow.price) =]',
         'Two timelines in which queueing a task takes [= q("3 ticks", slow.enqueue) =] and computing it [= q("1 tick", slow.compute) =]. The GPU is idle '
         'most of the time. One barrier at the end: [= q("27 ticks", slow.once) =]. A barrier after every fourth task: [= q("30 ticks", slow.every_four) =].',
@@ -239,7 +257,7 @@ def _sync(build: Callable[..., Any], total: str, title: str, alt: str, caption: 
     end = book()[total].value
     upto = 1.1 * in_unit(end, "ms") if close else 85
     return Drawn(
-        timeline(schedules, unit="ms", upto=upto, label=_port, roles=_SYNC_ROLES, totals=[(text.show(end, "ms"), end)]),
+        timeline(schedules, unit="ms", upto=upto, label=_port, roles=_SYNC_ROLES, totals=[Total(text.show(end, "ms"), end)]),
         title,
         alt,
         caption,
@@ -252,13 +270,13 @@ def _sync(build: Callable[..., Any], total: str, title: str, alt: str, caption: 
 
 
 def sync_one_gpu() -> Drawn:
-    """One lane, the in-port of GPU 0, is full; all others wait for it."""
+    """At any moment one transfer runs, and GPU 0 is at one end of it."""
     return _sync(
         collectives.one_gpu_tasks,
         "sync.one_gpu",
-        'One port does all the work: [= q("60 ms", sync.one_gpu) =] to gather on GPU 0 and send back',
-        'Timeline of all ports. The other GPUs send to GPU 0 one after the other, [= q("10 ms", sync.hop) =] each, until [= q("30 ms", sync.one_gpu_half) =]. Then GPU 0 sends to each of them until '
-        '[= q("60 ms", sync.one_gpu) =]. Most ports are idle most of the time.',
+        'GPU 0 takes one transfer at a time: [= q("60 ms", sync.one_gpu) =] to gather and send back',
+        'Timeline of all ports. The other GPUs send to GPU 0 one after the other, [= q("10 ms", sync.hop) =] each, until '
+        '[= q("30 ms", sync.one_gpu_half) =]. Then GPU 0 sends to each of them until [= q("60 ms", sync.one_gpu) =]. Most ports are idle most of the time.',
         "A lane is one direction of one link. An arrow → names the GPU it sends to, ← the GPU it receives from. Hatched: idle.",
     )
 
@@ -280,10 +298,22 @@ def sync_sharded() -> Drawn:
     return _sync(
         collectives.sharded_tasks,
         "sync.sharded",
-        'Sharded, every port works at once: [= q("15 ms", sync.sharded) =]',
+        'Sharded, every GPU works all the time: [= q("15 ms", sync.sharded) =]',
         'Timeline of all ports. All GPUs send and receive shards at the same time. Every shard is summed at [= q("7.5 ms", sync.sharded_half) =] and back '
         'on every GPU at [= q("15 ms", sync.sharded) =]. Only the ports of the CPU are idle.',
         "The same lanes and the same time scale. Nothing waits but the CPU, which takes no part.",
+    )
+
+
+def sync_sharded_close() -> Drawn:
+    """Along a lane the names change: every GPU talks to every other."""
+    return _sync(
+        collectives.sharded_tasks,
+        "sync.sharded",
+        "Close up: every GPU sends to every other",
+        "The timeline of sharding, enlarged. GPU 0 sends to GPU 1, GPU 2 and GPU 3 in turn, and so does each of the others.",
+        "The figure above, its time scale stretched. Read along a lane: the names change.",
+        close=True,
     )
 
 
@@ -292,7 +322,7 @@ def sync_ring() -> Drawn:
     return _sync(
         collectives.ring_tasks,
         "sync.ring",
-        'The ring takes [= q("15 ms", sync.ring) =] as well',
+        'The ring needs [= q("15 ms", sync.ring) =] as well, and only neighbours',
         'Timeline of all ports. In [= q("six", sync.steps) =] steps every GPU sends one chunk to the next GPU in the ring and receives one from the GPU '
         'before it, until [= q("15 ms", sync.ring) =].',
         "The same lanes and the same time scale.",
@@ -394,10 +424,10 @@ def sync_compare() -> Drawn:
         [
             ("through the CPU", "sync.cpu", "transfer"),
             ("all to one GPU", "sync.one_gpu", "transfer"),
-            ("sharded", "sync.sharded", "update"),
-            ("ring", "sync.ring", "update"),
+            ("sharded", "sync.sharded", "transfer"),
+            ("ring", "sync.ring", "transfer"),
         ],
-        95,
+        105,
         200,
     )
     return Drawn(
@@ -414,22 +444,17 @@ def sync_compare() -> Drawn:
 
 
 def sync_nvlink() -> Drawn:
-    """A panel of its own, since the machine is another one: how the book's 6 ms comes about, and what rounding hides."""
+    """A panel of its own, since the machine is another one: the book's ring, and what its roundings hide."""
     figure, table = _bars(
-        [
-            ("as the book rounds it", "nvlink.rounded_short", "update"),
-            ("(n−1)/n kept", "nvlink.rounded", "update"),
-            ("unrounded link", "nvlink.exact_short", "update"),
-            ("both", "nvlink.exact", "update"),
-        ],
+        [("as the book rounds it", "nvlink.rounded_short", "transfer"), ("nothing rounded", "nvlink.exact", "transfer")],
         8,
-        200,
+        130,
     )
     return Drawn(
         figure,
-        'On another machine, with NVLink, the ring takes about [= q("5.93 ms", nvlink.rounded_short) =] by the book, [= q("4.98 ms", nvlink.exact) =] unrounded',
-        'Bars for [= q("eight", nvlink.gpus) =] GPUs with NVLink. As the book rounds it [= q("5.93 ms", nvlink.rounded_short) =]; with the factor of the formula kept '
-        '[= q("5.19 ms", nvlink.rounded) =]; with an unrounded link [= q("5.69 ms", nvlink.exact_short) =]; with both [= q("4.98 ms", nvlink.exact) =].',
+        'On another machine, with NVLink, the ring takes about [= q("6 ms", nvlink.rounded_short) =]',
+        'Bars for [= q("eight", nvlink.gpus) =] GPUs with NVLink: [= q("5.93 ms", nvlink.rounded_short) =] as the book rounds it, '
+        '[= q("4.98 ms", nvlink.exact) =] with nothing rounded.',
         'Another machine: [= q("eight", nvlink.gpus) =] V100s, [= q("three", nvlink.links) =] NVLinks in use each way on every GPU. Not to be compared '
         "bar by bar with the figure above.",
         table,
@@ -492,6 +517,7 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
     "sync-one-gpu": sync_one_gpu,
     "sync-cpu": sync_cpu,
     "sync-sharded": sync_sharded,
+    "sync-sharded-close": sync_sharded_close,
     "sync-ring": sync_ring,
     "sync-ring-close": sync_ring_close,
     "sync-growth": sync_growth,

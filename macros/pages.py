@@ -15,7 +15,7 @@ from macros import formulas, text
 from macros.calls import Piece, Use
 from macros.evaluate import book
 from macros.fingerprint import ROOT, sources
-from macros.quantity import Quantity, QuoteError, of, shown
+from macros.quantity import Quantity, QuoteError, of, shown, value_text
 from macros.scan import FRONT_MATTER
 from perfmodel import sources as works
 from perfmodel.number import Number
@@ -24,7 +24,7 @@ from perfmodel.units import NONE
 if TYPE_CHECKING:
     from macros.audit import Audit
 
-KIND_WORDS = {"given": "given", "model": "cost model", "run": "run of this build", "measured": "measured"}
+KIND_WORDS = {"given": "given", "model": "computed", "run": "run of this build", "measured": "measured"}
 Late = Callable[["Audit", Callable[[str], str]], str]  # (audit, page path -> link) -> HTML
 
 
@@ -95,6 +95,18 @@ def _formula_html(q: Quantity) -> str:
     return f"<p>{escape(q.filled)} = {escape(shown(q))}</p>"
 
 
+def _inputs_html(q: Quantity) -> str:
+    """What the symbols of a formula stand for, each with its value and name."""
+    single = q.single
+    if not single or not single.inputs:
+        return ""
+    rows = (
+        f"<li>{formulas.mathml(formulas.SYMBOLS.get(symbol, symbol))} = {escape(value_text(number))}: {escape(number.says)}</li>"
+        for symbol, number in single.inputs.items()
+    )
+    return f'<ul class="inputs">{"".join(rows)}</ul>'
+
+
 def _exact(q: Quantity) -> str:
     single = q.single
     values = q.value if isinstance(q.value, tuple) else (q.value,)
@@ -114,9 +126,9 @@ def card(q: Quantity) -> str:
     formula = _formula_html(q)
     block = f'<div class="card-formula">{formula}</div>' if formula else ""
     return (
-        f'<template class="card" data-q="{escape(q.expr, quote=True)}"><p class="card-name"><code>{escape(q.expr)}</code> {badge(kind)}</p>{says}{block}'
-        f"<p>Exact: <data>{_exact(q)}</data></p>"
-        f'<p class="card-source">{_sources(q)}</p></template>'
+        f'<template class="card" data-q="{escape(q.expr, quote=True)}"><p class="card-name"><code>{escape(q.expr)}</code> {badge(kind)}</p>{says}{block}{_inputs_html(q)}'
+        f"<p>{_exactly(q) or f'Exactly <data>{shown(q)}</data>.'}</p>"
+        f'<p class="card-source">Source: {_sources(q)}.</p></template>'
     )
 
 
@@ -161,14 +173,14 @@ def _entry(q: Quantity, uses: list[Use], audit: Audit, link: Callable[[str], str
     says = f"<p>{_sentence(single.says)}</p>" if single else ""
     formula = _formula_html(q)
     block = f'<div class="card-formula">{formula}</div>' if formula else ""
-    same = f" Same value as {', '.join(f'<code>{t}</code>' for t in twins)}: mind which one you mean." if twins else ""
+    same = f"<p>Same value as {', '.join(f'<code>{t}</code>' for t in twins)}: mind which one you mean.</p>" if twins else ""
     search = escape(f"{q.expr} {single.says if single else ''}", quote=True)
     return (
         f'<section class="entry" id="{escape(anchor(q), quote=True)}" data-kind="{kind}" data-text="{search}">'
         f'<p class="entry-head"><code class="entry-name">{escape(q.expr)}</code> '
-        f'<data class="entry-value">{escape(shown(q))}</data> {badge(kind)}</p>{says}{block}'
-        f'<p><code class="call">{escape(call_text(q))}</code></p>'
-        f'<p class="entry-source">{_exactly(q)}Source: {_sources(q)}. {_uses_html(uses, audit, link)}{same}</p></section>'
+        f'<data class="entry-value">{escape(shown(q))}</data> {badge(kind)}</p>{says}{block}{_inputs_html(q)}'
+        f'<p class="entry-source">{_exactly(q)}Source: {_sources(q)}. {_uses_html(uses, audit, link)}</p>'
+        f'<details class="for-authors"><summary>For authors</summary><p><code class="call">{escape(call_text(q))}</code></p>{same}</details></section>'
     )
 
 
@@ -178,7 +190,7 @@ def _sentence(words: str) -> str:
 
 def _exactly(q: Quantity) -> str:
     exact = _exact(q)
-    return "" if exact == shown(q) else f"Exactly <data>{exact}</data>. "
+    return "" if exact == shown(q) else f"To all its digits: <data>{exact}</data>. "
 
 
 def ledger_html(audit: Audit, link: Callable[[str], str]) -> str:
@@ -235,11 +247,11 @@ def live_html(audit: Audit, link: Callable[[str], str]) -> str:
     last = read_verification()
     legs = {leg["leg"]: leg for leg in last["legs"]} if last else {}
     gpu = legs.get("cuda", {})
-    cells = {"numbers and relations bound": str(bound)}
+    cells = {"numbers checked": str(bound)}
     if last:
         cells["checks passed"] = str(sum(leg.get("checks", 0) for leg in legs.values()))
-    cells["last verified"] = last["date"] if last else NOT_VERIFIED
-    cells["last GPU run"] = gpu.get("date") or "not run"
+    cells["last check"] = last["date"] if last else NOT_VERIFIED
+    cells["last run on a GPU"] = gpu.get("date") or "not run"
     return '<dl class="live">' + "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in cells.items()) + "</dl>"
 
 

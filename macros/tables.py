@@ -39,18 +39,25 @@ class Name:
 
 
 @dataclass(frozen=True)
+class Code(Name):
+    """A cell of code."""
+
+
+@dataclass(frozen=True)
 class Chunks:
-    """A cell that shows what one GPU holds: a partial sum a chunk, the finished ones (equal to `whole`) marked."""
+    """A cell that shows what one GPU holds: a partial sum per chunk. Finished sums (equal to `whole`) and the one just received are marked."""
 
     sums: tuple[int, ...]
     whole: int
+    before: tuple[int, ...]
 
     def __str__(self) -> str:
         return " ".join(map(str, self.sums))
 
     def html(self) -> str:
-        """One box a chunk."""
-        return "".join(f'<span class="chunk{" done" if v == self.whole else ""}">{v}</span>' for v in self.sums)
+        """One box per chunk."""
+        marks = ((" done" if v == self.whole else "") + (" new" if v != old else "") for v, old in zip(self.sums, self.before, strict=True))
+        return "".join(f'<span class="chunk{mark}">{v}</span>' for mark, v in zip(marks, self.sums, strict=True))
 
 
 Cell = Num | Name | Chunks | str
@@ -67,7 +74,8 @@ class Table:
 
     def html(self) -> str:
         """The table. Words go through the rules of prose; a number stands in tabular figures."""
-        head = "".join(f'<th scope="col">{_words(h)}</th>' for h in self.head)
+        numeric = [all(isinstance(row[i], Num) for row in self.rows) for i in range(len(self.head))]
+        head = "".join(f'<th scope="col"{" class=" + chr(34) + "num" + chr(34) if n else ""}>{_words(h)}</th>' for h, n in zip(self.head, numeric, strict=True))
         body = "".join("<tr>" + "".join(_cell(c, first=i == 0) for i, c in enumerate(row)) + "</tr>" for row in self.rows)
         caption = f"<caption>{_words(self.caption)}</caption>" if self.caption else ""
         return f'<table class="data">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
@@ -95,6 +103,7 @@ def _cell(cell: Cell, *, first: bool) -> str:
         return f'<td class="chunks">{cell.html()}</td>'
     tag = 'th scope="row"' if first else "td"
     words = escape(str(cell)) if isinstance(cell, Name) else _words(cell)
+    words = f"<code>{words}</code>" if isinstance(cell, Code) else words
     return f"<{tag}>{words}</{tag.split()[0]}>"
 
 
@@ -108,20 +117,22 @@ def _barriers() -> Table:
             Name(f"after every {every} tasks") if every and every > 1 else ("after every task" if every else "only at the end")
         )
         rows.append([name, Num(pipeline.barriers), Num(pipeline.total, "ticks"), Num(pipeline.queue_peak)])
-    return Table(("Barrier", "Barriers", "Total", "Most tasks pending"), rows)
+    return Table(("Python waits", "Barriers", "Total", "Most tasks pending"), rows)
 
 
 def _blockers() -> Table:
-    """Calls that wait for the queue, and what each gives back."""
+    """Calls that wait for the queue when z lives on a GPU, and where each hides."""
     rows: list[list[Cell]] = [
-        [Name("print(z)"), "the text of the values", "in every debugging session"],
-        [Name("z.item()"), "a Python number", "logging the loss of a step"],
-        [Name("z.numpy()"), "a NumPy array (from a CPU tensor)", "plotting, metrics"],
-        [Name("z.cpu()"), "a copy in CPU memory", "saving, comparing"],
-        [Name("bool(z > 0)"), "a Python truth value", "an if on a tensor"],
-        [Name("torch.cuda.synchronize()"), "nothing: it only waits", "timing, and nowhere else"],
+        [Code("print(z)"), "the values, as text", "debugging"],
+        [Code("z.sum().item()"), "a Python number", "logging the loss of a step"],
+        [Code("z.tolist()"), "a list", "metrics"],
+        [Code("z.cpu()"), "a copy in CPU memory", "saving, comparing"],
+        [Code("z.cpu().numpy()"), "an array; the copy is what waits", "plotting"],
+        [Code("if z.sum() > 0:"), "true or false", "a branch on a value"],
+        [Code("z[z > 0]"), "the values that fit the mask", "filtering"],
+        [Code("torch.cuda.synchronize()"), "nothing: it only waits", "timing; reading a copy made with non_blocking"],
     ]
-    return Table(("Call", "What Python gets", "Where it hides"), rows)
+    return Table(("Call", "What Python gets", "Where you meet it"), rows)
 
 
 def _ring_walk() -> Table:
@@ -133,7 +144,8 @@ def _ring_walk() -> Table:
     for step in range(last + 1):
         phase = "at the start" if step == 0 else ("reduce-scatter" if step < gpus else "all-gather")
         grid = kernels.ring_state(gpus, step)
-        rows.append([Name(str(step)), phase, *(Chunks(tuple(grid[gpu]), whole) for gpu in range(gpus))])
+        before = kernels.ring_state(gpus, max(step - 1, 0))
+        rows.append([Name(str(step)), phase, *(Chunks(tuple(grid[gpu]), whole, tuple(before[gpu])) for gpu in range(gpus))])
     return Table(("Step", "Phase", *(f"GPU {gpu}" for gpu in range(gpus))), rows)
 
 

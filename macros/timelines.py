@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
@@ -21,6 +21,14 @@ def in_unit(value: float, unit: str) -> float:
     return float(text.in_unit(value, UNITS[unit]))
 
 
+class Total(NamedTuple):
+    """A marked time: what stands at the line, when, and the schedule whose lanes it crosses (by its prefix)."""
+
+    words: str
+    at: float
+    prefix: str = ""
+
+
 def timeline(
     schedules: Mapping[str, Schedule],
     *,
@@ -28,15 +36,18 @@ def timeline(
     upto: float,
     label: Callable[[Span, str], str],
     roles: Mapping[str, str] = ROLE_NAMES,
-    totals: Sequence[tuple[str, float]] = (),
-    axis: str = "",
+    totals: Sequence[Total] = (),
+    waits: str = "",
+    free: Sequence[str] = (),
 ) -> go.Figure:
-    """Bars on lanes, idle time hatched. `schedules` are stacked from top to bottom, their lanes prefixed by their key.
+    """Bars on lanes. `schedules` are stacked from top to bottom, their lanes prefixed by their key.
 
-    `upto` (in `unit`) fixes the time axis, so that figures can be compared. `totals` are (text, time) for marked lines.
+    Idle time is hatched. Two kinds of it are told apart: on the lane `waits` it is a blocking wait, in the colour of fetching;
+    a lane in `free` has left the scene after its last task, and nothing is drawn there. `upto` (in `unit`) fixes the time axis,
+    so that figures can be compared.
     """
     lanes = [f"{prefix}{lane}" for prefix, schedule in schedules.items() for lane in schedule.lanes]
-    bars: dict[str, list[tuple[str, float, float, str]]] = {role: [] for role in (*roles, "idle")}
+    bars: dict[str, list[tuple[str, float, float, str]]] = {role: [] for role in (*roles, "wait", "idle")}
     for prefix, schedule in schedules.items():
         for span in schedule.spans:
             for lane in span.streams:
@@ -44,17 +55,21 @@ def timeline(
                 if end > start:
                     bars[span.role].append((prefix + lane, start, end, label(span, lane)))
         for lane, gaps in schedule.idle.items():
-            bars["idle"] += [(prefix + lane, in_unit(g.start_s, unit), in_unit(g.end_s, unit), "") for g in gaps]
+            for gap in gaps:
+                start, end = in_unit(gap.start_s, unit), in_unit(gap.end_s, unit)
+                if lane not in free or gap.end_s < schedule.total_s:
+                    bars["wait" if lane == waits else "idle"].append((prefix + lane, start, end, "waits" if lane == waits else ""))
+    names = {**roles, "wait": f"{waits} waits", "idle": "idle"}
     traces = [
         go.Bar(
             orientation="h",
-            name={**roles, "idle": "idle"}[role],
+            name=names[role],
             x=[end - start for _, start, end, _ in found],
             base=[start for _, start, _, _ in found],
             y=[lane for lane, *_ in found],
             text=[words for *_, words in found],
-            meta={"role": role},
-            hovertemplate="%{y}: %{text} from %{base} to %{x} " + unit + "<extra></extra>",
+            meta={"role": "fetch", "muted": True} if role == "wait" else {"role": role},
+            hovertext=[f"{names[role]}{f' · {words}' if words else ''}: {start:g}–{end:g} {unit}" for _, start, end, words in found],
         )
         for role, found in bars.items()
         if found
@@ -64,15 +79,14 @@ def timeline(
         barmode="overlay",
         bargap=0.25,
         height=90 + 26 * len(lanes),
-        xaxis={"title": {"text": axis or f"time ({unit})"}, "range": [0, upto]},
+        xaxis={"title": {"text": f"time ({unit})"}, "range": [0, upto]},
         yaxis={"type": "category", "categoryorder": "array", "categoryarray": lanes, "autorange": "reversed"},
     )
-    for words, at in totals:
+    for words, at, prefix in totals:
         x = in_unit(at, unit)
-        figure.add_shape(type="line", name="total", x0=x, x1=x, y0=0, y1=1, yref="paper")
-        figure.add_annotation(
-            name="total", x=x, y=1, yref="paper", text=words, showarrow=False, xanchor="right" if x > upto * 0.7 else "left"
-        )
+        own = [i for i, lane in enumerate(lanes) if lane.startswith(prefix)]
+        figure.add_shape(type="line", name="total", x0=x, x1=x, y0=own[0] - 0.5, y1=own[-1] + 0.5)
+        figure.add_annotation(name="total", x=x, y=1, yref="paper", text=words, showarrow=False, xanchor="right" if x > upto * 0.7 else "left")
     return figure
 
 
