@@ -16,21 +16,31 @@ from typing import Any
 
 from macros import naked, quotes
 from macros.calls import INLINE, Recorder, Use, recording
+from macros.drawings import drawing
 from macros.evaluate import Evaluator, using
 from macros.evaluate import book as current_book
-from macros.drawings import drawing
-from macros.figures import figure
+from macros.figures import figure, table
 from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
 from macros.pages import cards, credit, ledger, live, verification
-from macros.pins import BOOK, PINS, ROOT, check_book
+from macros.pins import PINS, ROOT, check_book
 from macros.quantity import Drift, QuoteError, of
 from macros.scan import Call, Fault, Page, prose, scan
 from macros.structure import check_structure
-from macros.tables import table
 from perfmodel.number import KINDS, Ledger
 
-__all__ = ["BOOK", "CALLABLE", "PINS", "ROOT", "Audit", "apply_fixes", "audit_page", "audit_sources", "check_book", "pages_of", "report"]
+__all__ = [
+    "CALLABLE",
+    "PINS",
+    "ROOT",
+    "Audit",
+    "apply_fixes",
+    "audit_page",
+    "audit_sources",
+    "check_book",
+    "pages_of",
+    "report",
+]
 
 # Everything a page can call. Blocks stand on a line of their own.
 BLOCKS: dict[str, Callable[..., Any]] = {

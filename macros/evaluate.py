@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import ast
 import difflib
+import io
 import re
-from collections.abc import Callable, Mapping
+import tokenize
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from macros import naked
 from macros.calls import INLINE, Piece, current
-from macros.quantity import Quantity, QuoteError, groups, shown, unknown
-from macros.scan import Call, Fault, environment, prose, scan
+from macros.quantity import Drift, Quantity, QuoteError, groups, shown, unknown
+from macros.scan import Call, Fault, Page, environment, scan_literal
 from perfmodel.number import Ledger
 
 _ENV = environment()
+_EXAMPLES = {
+    "q": 'q("60 ms", sync.one_gpu)', "qt": 'qt("60 ms", sync.one_gpu)', "rel": 'rel("slower", sync.cpu, sync.one_gpu)',
+    "plain": 'plain("1985", why="a year")', "formula": "formula(sync.one_gpu, numbers=True)", "figure": 'figure("sync-ring")',
+    "table": 'table("barriers")', "credit": 'credit("13.7")',
+}  # fmt: skip
+_JINJA_NAMES = {"true", "false", "none"}
 
 
 class Evaluator:
@@ -31,8 +41,9 @@ class Evaluator:
     def misspelt(self, expression: str) -> str:
         """What is wrong with the names of an expression, "" when all are known."""
         tree = ast.parse(expression.replace("\n", " ").strip(), mode="eval")
+        inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute):
+            if isinstance(node, ast.Attribute) and id(node) not in inner:
                 name = ast.unparse(node)
                 if name.split(".")[0] not in self.groups or name not in self.book:
                     return unknown(name, self.names)
@@ -40,14 +51,24 @@ class Evaluator:
                 name = ast.unparse(node.func)
                 near = difflib.get_close_matches(name, self.callable, n=1)
                 return f"{name}(…) is not a macro{f'; did you mean {near[0]}?' if near else ': ' + ', '.join(self.callable)}"
-            elif isinstance(node, ast.Name) and node.id not in self.context:
+            elif isinstance(node, ast.Name) and node.id not in self.context and node.id not in _JINJA_NAMES:
                 near = difflib.get_close_matches(node.id, [*self.groups, *self.callable, *self.names], n=1)
                 return f"{node.id} is not a number of the book or a macro" + (f"; did you mean {near[0]}?" if near else "")
         return ""
 
     def value(self, expression: str) -> Any:
-        """The value of an expression whose names are known."""
-        return _ENV.compile_expression(expression.replace("\n", " "), undefined_to_none=False)(**self.context)
+        """The value of an expression. Raises QuoteError, in an author's words, whatever is wrong with it."""
+        try:
+            wrong = self.misspelt(expression)
+            if wrong:
+                raise QuoteError(wrong)
+            return _ENV.compile_expression(expression.replace("\n", " "), undefined_to_none=False)(**self.context)
+        except QuoteError:
+            raise
+        except SyntaxError as error:
+            raise QuoteError(f"{expression} cannot be read: {error.msg}") from None
+        except Exception as error:
+            raise QuoteError(f"{type(error).__name__}: {error}") from error
 
     def call(self, call: Call) -> Any:
         """Evaluate one call. Raises QuoteError, in an author's words, for whatever is wrong with it."""
@@ -55,8 +76,8 @@ class Evaluator:
             raise QuoteError("an empty call: write [= q(…) =] or take it away")
         try:
             wrong = self.misspelt(call.source)
-        except SyntaxError as error:
-            raise QuoteError(f"[= {call.source} =] cannot be read: {error.msg}") from None
+        except (SyntaxError, ValueError) as error:
+            raise QuoteError(f"[= {call.source} =] cannot be read: {getattr(error, 'msg', error)}") from None
         if wrong:
             raise QuoteError(wrong)
         if not call.macro:
@@ -65,73 +86,118 @@ class Evaluator:
             raise QuoteError(f"[= {call.source} =] must call one macro, with the words on the page: [= {words} =]")
         _placed(call)
         try:
-            return self.value(call.source)
+            return _ENV.compile_expression(call.source.replace("\n", " "), undefined_to_none=False)(**self.context)
         except QuoteError:
             raise
         except Exception as error:
+            if isinstance(error, TypeError) and "argument" in str(error):
+                example = _EXAMPLES.get(call.macro, f"{call.macro}()")
+                raise QuoteError(f"{str(error).replace('()', '(…)')}: it is called as {example}") from None
             raise QuoteError(f"{call.macro}(…) failed: {type(error).__name__}: {error}") from error
 
 
 def _placed(call: Call) -> None:
     """Refuse a call where its HTML cannot go, and name the macro that can."""
     if call.where == "formula":
-        raise QuoteError(f"{call.macro}(…) cannot stand in a formula: use formula(name, numbers=True), or write the number beside the formula")
+        raise QuoteError(
+            f"{call.macro}(…) cannot stand in a formula: use formula(name, numbers=True), or write the number beside the formula"
+        )
     if call.where == "code":
         raise QuoteError(f"{call.macro}(…) cannot stand in inline code: take the backticks away")
     if call.where in ("alt", "fence") and call.macro != "qt":
-        place = "alt text" if call.where == "alt" else "a fenced block"
+        place = "alt text or a title" if call.where == "alt" else "a block of code"
         raise QuoteError(f"{call.macro}(…) cannot stand in {place}, where HTML cannot go: use qt(…)")
 
 
+_book: ContextVar[Ledger | None] = ContextVar("book", default=None)
+
+
+@contextmanager
+def using(ledger: Ledger) -> Iterator[None]:
+    """Figures and tables made inside take their numbers from `ledger`."""
+    token = _book.set(ledger)
+    try:
+        yield
+    finally:
+        _book.reset(token)
+
+
 def book() -> Ledger:
-    """The ledger as it is now: a test may have put another in its place."""
+    """The ledger at work: that of the audit that runs, else the one of `perfmodel.book`."""
     from perfmodel import book as module
 
-    return module.LEDGER
+    return _book.get() or module.LEDGER
 
 
 def speaker(file: str) -> Callable[[str], tuple[str, str]]:
     """`say` for the texts that stand in the Python file `file` of this package."""
     path = Path(file)
-    return lambda words: say(words, Evaluator(book()), path, f"macros/{path.name}")
+    shown = f"macros/{path.relative_to(Path(__file__).parent).as_posix()}"
+    return lambda words: say(words, Evaluator(book()), path, shown)
 
 
 def say(words: str, evaluator: Evaluator, file: Path, path: str) -> tuple[str, str]:
     """A figure's title, alt text or caption, as (HTML, plain text).
 
-    It holds the same calls as a page, under the same rules; a fault names the line of `file` (shown as `path`) where the words stand.
+    It holds the same calls as a page, under the same rules, but neither Markdown nor HTML. A fault names the line and the column of `file`
+    (shown as `path`) where the words stand.
     """
-    page = scan(path, words)
+    page = scan_literal(path, words)
     recorder = current()
     html, plain, at = "", "", 0
-
-    def fault(message: str, sort: str) -> None:
-        recorder.faults.append(Fault(path, _line_of(words, file), 1, message, sort))
-
-    for broken in page.faults:
-        fault(broken.message, "broken")
+    faults: list[tuple[int, str, str]] = [(_offset(page, f), f.message, f.sort) for f in page.faults]
     for call in page.calls:
         between = words[at : call.start]
         try:
             piece = evaluator.call(call)
         except QuoteError as error:
-            fault(str(error), "drifted")
+            faults.append((call.start, str(error), "drifted" if isinstance(error, Drift) else "broken"))
             piece = Piece(call.source, call.source)
         html += _escape(between) + piece.html
         plain += between + piece.text
         at = call.end
-    for finding in naked.findings(prose(page).text):
-        fault(f"{finding.rule}: {finding.text}; {naked.cure(finding)}", "unbound")
+    for finding in naked.findings(page.prose.text):
+        faults.append((page.prose.at[finding.start], f"{finding.rule}: {finding.text}; {naked.cure(finding)}", "unbound"))
+    if faults:
+        places = _places(words, file)
+        recorder.faults += [Fault(path, *places(offset), message, sort) for offset, message, sort in faults]
     return html + _escape(words[at:]), plain + words[at:]
+
+
+def _offset(page: Page, fault: Fault) -> int:
+    """The character of a page that a fault names."""
+    lines = page.source.split("\n")
+    return sum(len(line) + 1 for line in lines[: fault.line - 1]) + fault.column - 1
 
 
 def _escape(words: str) -> str:
     return words.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def _line_of(words: str, file: Path) -> int:
-    """The line of a Python file where a text begins, found by its longest run of plain words."""
+def _places(words: str, file: Path) -> Callable[[int], tuple[int, int]]:
+    """Line and column in a Python file of each character of a text that stands in it as one string, or as several joined by juxtaposition.
+
+    A text that is put together otherwise is found by its longest run of plain words, and then only the line is known.
+    """
     source = file.read_text(encoding="utf-8")
-    runs = sorted((r.strip() for r in re.split(r"[\"\\\n]", words)), key=len, reverse=True)
-    at = next((source.find(run) for run in runs if run and source.count(run) == 1), -1)
-    return source.count("\n", 0, at) + 1 if at >= 0 else 1
+    run: list[tuple[str, tuple[int, int]]] = []  # the strings joined so far, each with the place of its first character
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.STRING and not re.match(r"(?i)[a-z]*f", token.string):
+            opening = re.match(r"[A-Za-z]*(?:'''|\"\"\"|'|\")", token.string)
+            lead = opening.end() if opening else 1
+            run.append((str(ast.literal_eval(token.string)), (token.start[0], token.start[1] + lead)))
+        elif token.type not in (tokenize.NL, tokenize.COMMENT):
+            if "".join(part for part, _ in run) == words:
+                return lambda offset, run=run: _place_in(run, offset)  # type: ignore[misc]
+            run = []
+    pieces = sorted((r.strip() for r in re.split(r"[\"\\\n]", words)), key=len, reverse=True)
+    at = next((source.find(piece) for piece in pieces if piece and source.count(piece) == 1), -1)
+    return lambda offset: (source.count("\n", 0, at) + 1 if at >= 0 else 1, 1)
+
+
+def _place_in(run: list[tuple[str, tuple[int, int]]], offset: int) -> tuple[int, int]:
+    for part, (line, column) in run:
+        if offset < len(part):
+            return line, column + offset + 1
+        offset -= len(part)
+    return run[-1][1]

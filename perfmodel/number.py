@@ -8,7 +8,7 @@ import operator
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import Literal
 
 from perfmodel.sources import Source
@@ -29,8 +29,8 @@ class Number:
 
     `value` is SI (or ticks, or a plain number); `unit` is the unit it is best shown in ("" for a plain number), which also says
     its dimension. `formula` is written in Python over the symbols of `inputs` (symbol -> the Number it stands for), so that it
-    can be evaluated, and printed with symbols or with numbers filled in. `says` finishes the sentence "this is …". `line` is
-    where `book.py` defines it.
+    can be evaluated, and printed with symbols or with numbers filled in. `says` finishes the sentence "this is …". `path` and
+    `line` are where the book defines it.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Number:
     source: Source
     formula: str = ""
     inputs: Mapping[str, Number] = field(default_factory=dict)
+    path: str = ""
     line: int = 0
 
     @property
@@ -72,11 +73,14 @@ def evaluate(formula: str, values: Mapping[str, float]) -> float:
                 return -walk(node.operand)
             case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _FUNCTIONS:
                 return _FUNCTIONS[name](*(walk(a) for a in node.args))
-        raise ValueError(
-            f"a formula holds only inputs, numbers, + - * / **, max, min, ceil and floor; got {ast.unparse(node)!r}"
-        )
+        raise ValueError(f"a formula holds only inputs, numbers, + - * / **, max, min, ceil and floor; got {ast.unparse(node)!r}")
 
     return walk(ast.parse(formula, mode="eval"))
+
+
+def _place(frame: FrameType) -> tuple[str, int]:
+    """The file (from the package on) and the line of a call, for messages."""
+    return "perfmodel/" + frame.f_code.co_filename.replace("\\", "/").rpartition("/perfmodel/")[2], frame.f_lineno
 
 
 class Ledger:
@@ -123,14 +127,14 @@ class Ledger:
 
     def given(self, name: str, value: float, unit: str, says: str, source: Source) -> Number:
         """Enter a number that comes from outside the model. It is pinned a second time in verify/expected/given.csv."""
-        line = sys._getframe(1).f_lineno
-        return self._add(Number(name=name, value=value, unit=unit, kind="given", says=says, source=source, line=line))
+        path, line = _place(sys._getframe(1))
+        return self._add(Number(name=name, value=value, unit=unit, kind="given", says=says, source=source, path=path, line=line))
 
     def model(
         self, name: str, value: float, unit: str, says: str, source: Source, formula: str = "", /, **inputs: Number
     ) -> Number:
         """Enter a number that the model computes. The formula, when there is one, must evaluate to the same value."""
-        line = sys._getframe(1).f_lineno
+        path, line = _place(sys._getframe(1))
         return self._add(
             Number(
                 name=name,
@@ -141,6 +145,7 @@ class Ledger:
                 source=source,
                 formula=formula,
                 inputs=inputs,
+                path=path,
                 line=line,
             )
         )

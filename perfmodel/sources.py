@@ -39,11 +39,6 @@ RING = Source(
     url="https://doi.org/10.1016/j.jpdc.2008.09.002",
     place="Journal of Parallel and Distributed Computing 69 (2009)",
 )
-V100 = Source(
-    title="NVIDIA Tesla V100 data sheet",
-    authors="NVIDIA",
-    place="interconnect bandwidth of the SXM2 card",
-)
 QUEUE_MODEL = Source(title="Training at Scale", authors="the authors of this site", place="cost model, after Dive into Deep Learning 13.2")
 HERE = Source(
     title="Training at Scale", authors="the authors of this site", place="chosen here to make the point visible"

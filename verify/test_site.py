@@ -156,7 +156,7 @@ FAULTS = [
         "did you mean slow.once?",
     ),
     ("a naked number", ACT2, "Python has left before the work begins", "Python has left 6 ticks before", "a naked number: 6 ticks"),
-    ("a given changed", "perfmodel/book.py", '"sync.link", 16 * GB', '"sync.link", 16.16 * GB', "given.csv:22 pins 16 GB/s"),
+    ("a given changed", "perfmodel/book/act6.py", '"sync.link", 16 * GB', '"sync.link", 16.16 * GB', "given.csv:22 pins 16 GB/s"),
     (
         "the model changed",
         "perfmodel/kernels.py",

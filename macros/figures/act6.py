@@ -1,244 +1,19 @@
-"""The figures of the acts. Each takes its data from perfmodel, draws it, and says in its docstring what a reader should see.
-
-Titles, alt texts and captions hold the same calls as a page and are held to the same rules.
-"""
+"""The figures and tables of act 6: the ports of a server, and the routes of its gradients."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import plotly.graph_objects as go
 
 from macros import text
-from macros.calls import Piece, Recorder, Use, current, recording
-from macros.embed import figure_html
-from macros.evaluate import book, speaker
-from macros.quantity import QuoteError
-from macros.scan import Fault
-from macros.tables import Cell, Name, Num, Table
-from macros.timelines import Total, in_unit, spans_table, timeline, trace
-from perfmodel import collectives
-from perfmodel.pipeline import AsyncPipeline
-from perfmodel.streams import Schedule, Span, run
-
-_say = speaker(__file__)
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A figure with its words. `badge` says what kind of thing it shows; `files` are what the reader can download beside the CSV."""
-
-    figure: go.Figure
-    title: str
-    alt: str
-    caption: str
-    table: Table
-    kind: str = "model"
-    badge: str = "cost model"
-    schedules: dict[str, Schedule] | None = None
-    unit: str = ""
-
-
-@dataclass(frozen=True)
-class Made:
-    """A figure made once for all pages: its parts, and what its words bind."""
-
-    html: Callable[[str, str], str]  # (id, folder of the data files) -> HTML
-    files: dict[str, str]
-    uses: list[Use] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
-
-
-def _value(name: str) -> float:
-    return book()[name].value
-
-
-def _count(name: str) -> int:
-    return int(book()[name].value)
-
-
-# Act 2
-
-
-def _pipeline(tasks: str, every: int | None = None, group: str = "queue") -> AsyncPipeline:
-    t1, t2, t3 = (_value(f"{group}.{name}") for name in ("enqueue", "compute", "fetch"))
-    return AsyncPipeline(enqueue=t1, compute=t2, fetch=t3, tasks=_count(tasks), barrier_every=every)
-
-
-def _statement(span: Span, _lane: str) -> str:
-    """x, y and z for the tasks of the first example."""
-    verb, _, number = span.name.partition(" ")
-    return "xyz"[int(number) - 1] if number else verb
-
-
-def _task(span: Span, _lane: str) -> str:
-    return span.name.partition(" ")[2] or ("↩" if span.role == "fetch" else "")
-
-
-_QUEUE_ROLES = {"host": "Python queues a task", "compute": "the GPU computes", "fetch": "the result comes back"}
-
-
-def queue_statements() -> Drawn:
-    """Python's lane ends long before the GPU's: the code has run, the work has not."""
-    tasks = [task for task in _pipeline("queue.statements").program() if task.role != "fetch"]
-    schedules = {"": run(tasks, ("Python", "GPU"))}
-    free, done = book()["queue.free"].value, book()["queue.done"].value
-    return Drawn(
-        timeline(
-            schedules,
-            unit="ticks",
-            upto=14,
-            label=_statement,
-            roles=_QUEUE_ROLES,
-            totals=[Total(text.show(free, "ticks"), free), Total(text.show(done, "ticks"), done)],
-            free=("Python",),
-        ),
-        'Python is done at [= q("6 ticks", queue.free) =]; the GPU works until [= q("11 ticks", queue.done) =]',
-        'Timeline. Python queues x, y and z and is free at [= q("6 ticks", queue.free) =]. The GPU starts x at [= q("2 ticks", queue.enqueue) =], '
-        'runs the tasks one after the other and ends at [= q("11 ticks", queue.done) =].',
-        "Top lane: Python puts tasks in the queue, then goes on to other things. Bottom lane: the GPU takes them out.",
-        spans_table(schedules, "ticks"),
-        badge="cost model · ticks",
-        schedules=schedules,
-        unit="ticks",
-    )
-
-
-def queue_print() -> Drawn:
-    """Python's lane does not end any more: it is stuck until the GPU is done."""
-    schedules = {"": _pipeline("queue.statements").schedule()}
-    end = book()["queue.printed"].value
-    return Drawn(
-        timeline(
-            schedules,
-            unit="ticks",
-            upto=14,
-            label=_statement,
-            roles=_QUEUE_ROLES,
-            totals=[Total(text.show(end, "ticks"), end)],
-            waits="Python",
-            free=("GPU",),
-        ),
-        'print(z) makes Python wait [= q("5 ticks", queue.wait) =], then fetch for [= q("2 ticks", queue.fetch) =]',
-        'Timeline. Python waits from [= q("6 ticks", queue.free) =] to [= q("11 ticks", queue.done) =], then fetches the result '
-        'until [= q("13 ticks", queue.printed) =].',
-        "The same queue, with print(z) at the end.",
-        spans_table(schedules, "ticks"),
-        badge="cost model · ticks",
-        schedules=schedules,
-        unit="ticks",
-    )
-
-
-def queue_barriers() -> Drawn:
-    """Same work, same machine: in the upper pair somebody always waits, in the lower pair hardly anybody."""
-    schedules = {"each · ": _pipeline("queue.tasks", 1).schedule(), "once · ": _pipeline("queue.tasks").schedule()}
-    each, once = book()["queue.each"].value, book()["queue.once"].value
-    return Drawn(
-        timeline(
-            schedules,
-            unit="ticks",
-            upto=60,
-            label=_task,
-            roles=_QUEUE_ROLES,
-            totals=[
-                Total(f"once: {text.show(once, 'ticks')}", once, "once"),
-                Total(f"each: {text.show(each, 'ticks')}", each, "each"),
-            ],
-            waits="Python",
-        ),
-        'One barrier at the end takes [= q("28 ticks", queue.once) =]; one after each task takes [= q("56 ticks", queue.each) =]',
-        'Two timelines of [= q("eight", queue.tasks) =] tasks. With a barrier after each task, Python and the GPU take turns and end at '
-        '[= q("56 ticks", queue.each) =]. With one barrier at the end they overlap and end at [= q("28 ticks", queue.once) =].',
-        "Upper lanes: a barrier after each task. Lower lanes: one barrier at the end. ↩ is a result coming back.",
-        spans_table(schedules, "ticks"),
-        badge="cost model · ticks",
-        schedules=schedules,
-        unit="ticks",
-    )
-
-
-def queue_depth() -> Drawn:
-    """Without barriers the staircase climbs; a barrier after every fourth task cuts it down to the floor."""
-    every = _count("queue.every")
-    lines = {
-        "one barrier at the end": (_pipeline("queue.tasks"), "compute"),
-        "a barrier after every fourth task": (_pipeline("queue.tasks", every), "fetch"),
-    }
-    traces: list[go.Scatter] = []
-    rows: list[list[Cell]] = []
-    for name, (pipeline, role) in lines.items():
-        depth = [*pipeline.queue_depth()]
-        times, counts = [d.time for d in depth], [d.tasks for d in depth]
-        traces.append(
-            go.Scatter(
-                x=[*times, pipeline.total],
-                y=[*counts, 0],
-                mode="lines",
-                name=name,
-                meta={"role": role},
-                line={"shape": "hv", "dash": "solid" if role == "compute" else "dash"},
-            )
-        )
-        rows += [[Name(name), Num(d.time, "ticks"), Num(d.tasks)] for d in depth]
-    figure = go.Figure(traces)
-    figure.update_layout(
-        height=260,
-        xaxis={"title": {"text": "time (ticks)"}, "range": [0, 34]},
-        yaxis={
-            "title": {"text": "tasks pending"},
-            "range": [0, 5],
-            "tickvals": [0, 1, 2, 3, 4],
-            "ticktext": ["0", "1", "2", "3", "4"],
-        },
-    )
-    return Drawn(
-        figure,
-        'The queue grows to [= q("four", queue.peak) =] tasks; a barrier after every fourth task keeps it at [= q("two", queue.peak_every_four) =]',
-        'Pending tasks over time. With one barrier at the end the queue climbs to [= q("4", queue.peak) =]. With a barrier after every fourth task it '
-        'never holds over [= q("2", queue.peak_every_four) =].',
-        "Each pending task holds memory for its inputs and results.",
-        Table(("Barrier", "Time", "Tasks pending from then on"), rows),
-        badge="cost model · ticks",
-        unit="ticks",
-    )
-
-
-def queue_slow() -> Drawn:
-    """Here Python's lane is the full one and the GPU's lane is mostly hatching."""
-    every = _count("queue.every")
-    schedules = {
-        "once · ": _pipeline("queue.tasks", group="slow").schedule(),
-        "every 4th · ": _pipeline("queue.tasks", every, "slow").schedule(),
-    }
-    once, often = book()["slow.once"].value, book()["slow.every_four"].value
-    return Drawn(
-        timeline(
-            schedules,
-            unit="ticks",
-            upto=34,
-            label=_task,
-            roles=_QUEUE_ROLES,
-            totals=[
-                Total(f"once: {text.show(once, 'ticks')}", once, "once"),
-                Total(f"every 4th: {text.show(often, 'ticks')}", often, "every"),
-            ],
-            waits="Python",
-        ),
-        'With a slow Python the GPU starves: [= q("27 ticks", slow.once) =], and one more barrier adds [= q("3 ticks", slow.price) =]',
-        'Two timelines in which queueing a task takes [= q("3 ticks", slow.enqueue) =] and computing it [= q("1 tick", slow.compute) =]. The GPU is idle '
-        'most of the time. One barrier at the end: [= q("27 ticks", slow.once) =]. A barrier after every fourth task: [= q("30 ticks", slow.every_four) =].',
-        "Upper lanes: one barrier at the end. Lower lanes: a barrier after every fourth task.",
-        spans_table(schedules, "ticks"),
-        badge="cost model · ticks",
-        schedules=schedules,
-        unit="ticks",
-    )
-
-
-# Act 6
+from macros.evaluate import book
+from macros.figures.core import Drawn, count, value
+from macros.tables import Cell, Chunks, Name, Num, Table
+from macros.timelines import Total, in_unit, spans_table, timeline
+from perfmodel import collectives, kernels
+from perfmodel.streams import Span, run
 
 _SYNC_ROLES = {"transfer": "gradients on their way to be summed", "update": "the sum on its way back"}
 
@@ -251,8 +26,8 @@ def _port(span: Span, lane: str) -> str:
 
 def _sync(build: Callable[..., Any], total: str, title: str, alt: str, caption: str, *, close: bool = False) -> Drawn:
     """One way to synchronize, port by port. All on the same lanes and the same time scale, but for a close-up."""
-    gpus = _count("sync.gpus")
-    tasks = build(gpus=gpus, gradient_bytes=_value("sync.gradient"), link_bytes_per_s=_value("sync.link"))
+    gpus = count("sync.gpus")
+    tasks = build(gpus=gpus, gradient_bytes=value("sync.gradient"), link_bytes_per_s=value("sync.link"))
     schedules = {"": run(tasks, collectives.ports(gpus, cpu=not close))}
     end = book()[total].value
     upto = 1.1 * in_unit(end, "ms") if close else 85
@@ -343,8 +118,8 @@ def sync_ring_close() -> Drawn:
 
 def sync_growth() -> Drawn:
     """One line climbs for ever; the other bends under a ceiling."""
-    link = {"gradient_bytes": _value("sync.gradient"), "link_bytes_per_s": _value("sync.link")}
-    counts = list(range(2, _count("scale.eight") + 1))
+    link = {"gradient_bytes": value("sync.gradient"), "link_bytes_per_s": value("sync.link")}
+    counts = list(range(2, count("scale.eight") + 1))
     naive = [collectives.one_gpu_s(gpus=n, **link) for n in counts]
     ring = [collectives.ring_s(gpus=n, **link) for n in counts]
     limit = book()["sync.limit"].value
@@ -465,9 +240,9 @@ def sync_nvlink() -> Drawn:
 
 def ps_growth() -> Drawn:
     """One server: a line that climbs with every worker. Four: the same climb, flatter. As many servers as workers: flat."""
-    link = {"gradient_bytes": _value("sync.gradient"), "link_bytes_per_s": _value("sync.link")}
+    link = {"gradient_bytes": value("sync.gradient"), "link_bytes_per_s": value("sync.link")}
     workers = [1, 2, 4, 6, 8, 10, 12, 14, 16]
-    four = _count("ps.servers")
+    four = count("ps.servers")
     one = [collectives.parameter_server_s(workers=m, servers=1, **link) for m in workers]
     split = [collectives.parameter_server_s(workers=m, servers=four, **link) for m in workers]
     matched = [collectives.parameter_server_s(workers=m, servers=m, **link) for m in workers]
@@ -508,12 +283,21 @@ def ps_growth() -> Drawn:
     )
 
 
+def ring_walk() -> Table:
+    """What every GPU holds in every chunk after each step of the ring; a finished sum is marked."""
+    gpus = int(book()["sync.gpus"].value)
+    last = 2 * (gpus - 1)
+    whole = kernels.ring_state(gpus, last)[0][0]
+    rows: list[list[Cell]] = []
+    for step in range(last + 1):
+        phase = "at the start" if step == 0 else ("reduce-scatter" if step < gpus else "all-gather")
+        grid = kernels.ring_state(gpus, step)
+        before = kernels.ring_state(gpus, max(step - 1, 0))
+        rows.append([Name(str(step)), phase, *(Chunks(tuple(grid[gpu]), whole, tuple(before[gpu])) for gpu in range(gpus))])
+    return Table(("Step", "Phase", *(f"GPU {gpu}" for gpu in range(gpus))), rows)
+
+
 FIGURES: dict[str, Callable[[], Drawn]] = {
-    "queue-statements": queue_statements,
-    "queue-print": queue_print,
-    "queue-barriers": queue_barriers,
-    "queue-depth": queue_depth,
-    "queue-slow": queue_slow,
     "sync-one-gpu": sync_one_gpu,
     "sync-cpu": sync_cpu,
     "sync-sharded": sync_sharded,
@@ -525,51 +309,4 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
     "sync-nvlink": sync_nvlink,
     "ps-growth": ps_growth,
 }
-_made: dict[tuple[str, int], Made] = {}
-
-
-def make(name: str) -> Made:
-    """Draw a figure, or take it from the last time: it depends on nothing but the ledger."""
-    key = (name, id(book()))
-    if key in _made:
-        return _made[key]
-    recorder = Recorder(page=current().page)
-    with recording(recorder):
-        drawn = FIGURES[name]()
-        title, _ = _say(drawn.title)
-        _, alt = _say(drawn.alt)
-        caption, _ = _say(drawn.caption)
-        table = drawn.table.html()
-    files = {f"{name}.csv": drawn.table.csv()}
-    if drawn.schedules:
-        files[f"{name}.trace.json"] = trace(drawn.schedules, drawn.unit)
-    figure = drawn.figure.to_dict()
-
-    def html(id_: str, folder: str) -> str:
-        return figure_html(
-            figure,
-            id=id_,
-            title_html=title,
-            alt=alt,
-            caption_html=caption,
-            badge=drawn.badge,
-            kind=drawn.kind,
-            table_html=table,
-            csv_href=f"{folder}{name}.csv",
-            trace_href=f"{folder}{name}.trace.json" if drawn.schedules else None,
-        )
-
-    _made[key] = Made(html, files, recorder.uses, recorder.faults)
-    return _made[key]
-
-
-def figure(name: str) -> Piece:
-    """Put a figure of the site on the page, by name."""
-    if name not in FIGURES:
-        raise QuoteError(f'there is no figure "{name}": {", ".join(FIGURES)}')
-    made = make(name)
-    recorder = current()
-    for use in made.uses:
-        recorder.add(use.kind, use.shown, list(use.quantities), use.why)
-    recorder.faults += made.faults
-    return Piece(name, name, "figure")
+TABLES: dict[str, Callable[[], Table]] = {"ring-walk": ring_walk}

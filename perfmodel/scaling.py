@@ -1,0 +1,85 @@
+"""Bigger batches: k GPUs make the batch k times as large, and the learning rate is scaled and warmed up with it.
+
+The linear rule is a heuristic and no law, the more so with an optimizer that rescales gradients itself, such as Adam.
+
+Source: Goyal et al. 2017, "Accurate, large minibatch SGD: training ImageNet in 1 hour", sections 2.1 and 2.2.
+"""
+
+from __future__ import annotations
+
+from perfmodel.sources import Source
+from perfmodel.units import at_least, positive
+
+GOYAL = Source(
+    title="Accurate, large minibatch SGD: training ImageNet in 1 hour",
+    authors="Priya Goyal, Piotr Dollár, Ross Girshick, Pieter Noordhuis, Lukasz Wesolowski, Aapo Kyrola, Andrew Tulloch, "
+    "Yangqing Jia and Kaiming He",
+    url="https://arxiv.org/abs/1706.02677",
+    place="arXiv:1706.02677 (2017)",
+)
+
+
+def effective_batch(*, per_gpu_batch: int, gpus: int) -> int:
+    """How many samples one step of data-parallel training sees: the batch of each GPU, times the GPUs.
+
+    Raises ValueError for either below 1.
+
+    >>> effective_batch(per_gpu_batch=32, gpus=4)
+    128
+
+    Source: Goyal et al. 2017, section 2.1.
+    """
+    return at_least("per_gpu_batch", per_gpu_batch, 1) * at_least("gpus", gpus, 1)
+
+
+def linear_rule(*, base_lr: float, base_batch: int, batch: int) -> float:
+    """The learning rate for `batch` samples when `base_lr` suits `base_batch`: base_lr·batch/base_batch.
+
+    Raises ValueError for a batch below 1, and for a learning rate not above 0.
+
+    >>> linear_rule(base_lr=1e-3, base_batch=32, batch=128)
+    0.004
+
+    Source: Goyal et al. 2017, section 2.1: "When the minibatch size is multiplied by k, multiply the learning rate by k."
+    """
+    at_least("base_batch", base_batch, 1)
+    at_least("batch", batch, 1)
+    return positive("base_lr", base_lr) * batch / base_batch
+
+
+def warm_up_lr(*, step: int, steps: int, start_lr: float, peak_lr: float) -> float:
+    """The learning rate at `step` (from 0): a straight line from start to peak over the first `steps`, then the peak.
+
+    Gradual warm-up starts at the rate for one GPU and ends at the scaled one. `steps` = 0 is no warm-up. It leaves out the decay
+    that usually follows. Raises ValueError for `step` or `steps` below 0, for a rate not above 0, and for a start above the peak.
+
+    >>> [warm_up_lr(step=step, steps=4, start_lr=0.5, peak_lr=2.5) for step in range(6)]
+    [0.5, 1.0, 1.5, 2.0, 2.5, 2.5]
+
+    Source: Goyal et al. 2017, section 2.2, gradual warmup.
+    """
+    at_least("step", step, 0)
+    at_least("steps", steps, 0)
+    _check_rates(start_lr, peak_lr)
+    if step >= steps:
+        return peak_lr
+    return start_lr + (peak_lr - start_lr) * step / steps
+
+
+def constant_warm_up_lr(*, step: int, steps: int, start_lr: float, peak_lr: float) -> float:
+    """The learning rate at `step` (from 0): the start for the first `steps`, then the peak at once. Raises as `warm_up_lr` does.
+
+    >>> [constant_warm_up_lr(step=step, steps=2, start_lr=0.5, peak_lr=2.5) for step in range(4)]
+    [0.5, 0.5, 2.5, 2.5]
+
+    Source: Goyal et al. 2017, section 2.2, constant warmup.
+    """
+    at_least("step", step, 0)
+    at_least("steps", steps, 0)
+    _check_rates(start_lr, peak_lr)
+    return peak_lr if step >= steps else start_lr
+
+
+def _check_rates(start_lr: float, peak_lr: float) -> None:
+    if positive("start_lr", start_lr) > positive("peak_lr", peak_lr):
+        raise ValueError(f"start_lr must be at most peak_lr = {peak_lr!r}, got {start_lr!r}")
