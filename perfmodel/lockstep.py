@@ -40,6 +40,8 @@ LIMITS: Mapping[torch.dtype, float] = MappingProxyType({torch.float64: 1e-15, to
 LIMIT_ELSEWHERE = 1e-13
 """The same in float64 on a GPU, or with another BLAS, whose sums round in another order: pass it as `limit`."""
 
+_PRODUCTS: tuple[Any, ...] = (torch.backends.cuda.matmul, torch.backends.cudnn.conv)  # type: ignore[attr-defined] # made at run time
+
 Shard = tuple[Tensor, Tensor]
 Gradients = list[list[Tensor]]  # [replica][parameter]
 
@@ -340,21 +342,22 @@ def _look(replicas: Sequence[nn.Module], X: Tensor, y: Tensor) -> tuple[float, T
 
 @contextmanager
 def _settings(devices: Sequence[str]) -> Iterator[None]:
-    """One thread, deterministic algorithms, no TF32; then all as before."""
-    threads, precision = torch.get_num_threads(), torch.backends.cuda.matmul.fp32_precision
+    """One thread, deterministic algorithms, no TF32 on a GPU (cuDNN's convolutions use it unless told not to); then all as before."""
+    threads = torch.get_num_threads()
     strict, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    on_gpu = any(device != "cpu" for device in devices)
+    products = _PRODUCTS if any(device != "cpu" for device in devices) else ()
+    precisions = [product.fp32_precision for product in products]
     try:
         torch.set_num_threads(1)
         torch.use_deterministic_algorithms(True)
-        if on_gpu:
-            torch.backends.cuda.matmul.fp32_precision = "ieee"
+        for product in products:
+            product.fp32_precision = "ieee"
         yield
     finally:
         torch.set_num_threads(threads)
         torch.use_deterministic_algorithms(strict, warn_only=warns)
-        if on_gpu:
-            torch.backends.cuda.matmul.fp32_precision = precision
+        for product, precision in zip(products, precisions, strict=True):
+            product.fp32_precision = precision
 
 
 # Two runs --------------------------------------------------------------------------------------------------------------------

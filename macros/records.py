@@ -1,0 +1,170 @@
+"""Records: what a training run showed, kept in `docs/records/` under the hash of the code that made it.
+
+A build reads the record; it trains nothing as long as the code is the same. When the code has changed, or the file is torn or
+was edited by hand, the run is made again and the file rewritten. `python -m macros.records` makes every record again.
+
+Only the standard library is needed to read a record; torch only to make one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import platform
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "records"
+
+
+class RecordError(ValueError):
+    """A record that cannot be used: the message says why and what to do."""
+
+
+class Maker(NamedTuple):
+    """What makes a record: a module whose function `record()` returns plain lists and numbers, and the words for the reader."""
+
+    module: str
+    what: str
+
+    @property
+    def file(self) -> str:
+        """The file that holds the code, from the root of the project."""
+        return self.module.replace(".", "/") + ".py"
+
+
+MAKERS: Mapping[str, Maker] = MappingProxyType(
+    {
+        "lockstep": Maker(
+            "perfmodel.lockstep", "the XOR network trained on one replica, on several in lockstep, and on several with a fault"
+        )
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One finished run. `code` is the hash of the code that made it, `digest` that of `results`."""
+
+    what: str
+    date: str
+    torch: str
+    device: str
+    machine: str
+    code: str
+    digest: str
+    results: dict[str, Any]
+
+
+def load(name: str, *, folder: Path = FOLDER, root: Path = ROOT) -> Record:
+    """The record `name`: the stored one while it is whole and made by the code of this checkout, else a new one, stored.
+
+    Raises RecordError (a ValueError) for a name that no maker has, and for a record that must be made again where torch is not
+    installed.
+
+    >>> load("lockstep").results["batch"]
+    13
+    """
+    maker = _maker(name)
+    path = folder / f"{name}.json"
+    code = code_hash(root / maker.file)
+    try:
+        record = read(path)
+        if record.code == code:
+            return record
+        why = f"was made by another version of {maker.file}"
+    except FileNotFoundError:
+        why = "does not exist"
+    except RecordError as error:
+        why = str(error)
+    print(f"{path.name} {why}: making it again", file=sys.stderr)
+    return make(name, why=why, folder=folder, root=root)
+
+
+def make(name: str, *, why: str = "is to be made again", folder: Path = FOLDER, root: Path = ROOT) -> Record:
+    """Run the maker of `name` and store what it shows. Raises RecordError, which repeats `why`, when torch is not installed."""
+    maker = _maker(name)
+    try:
+        module = importlib.import_module(maker.module)
+        torch = importlib.import_module("torch")
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise RecordError(
+            f"{name}.json {why}, and torch, which makes it, is not installed: run `pip install -r requirements.txt`"
+        ) from error
+    results = json.loads(json.dumps(module.record(), allow_nan=False))  # as it will be read: text keys, no tuples
+    record = Record(
+        what=maker.what,
+        date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        torch=str(torch.__version__),
+        device="cpu",
+        machine=f"{platform.machine()}, {os.cpu_count()} CPUs",
+        code=code_hash(root / maker.file),
+        digest=digest(results),
+        results=results,
+    )
+    write(record, folder / f"{name}.json")
+    return record
+
+
+def read(path: Path) -> Record:
+    """The record in a file. Raises RecordError for one that is torn or was changed after it was made, OSError without a file."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        record = Record(**content)
+    except (ValueError, TypeError) as error:  # no JSON, no UTF-8; no object, keys that are missing or unknown
+        raise RecordError(f"is torn ({error})") from error
+    if record.digest != digest(record.results):
+        raise RecordError("was changed after the run that made it")
+    return record
+
+
+def write(record: Record, path: Path) -> None:
+    """Store a record so that a reader sees the old file or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(asdict(record), indent=1, ensure_ascii=False, allow_nan=False)
+    text = re.sub(r"\[[^\[\]{}\"]*\]", lambda found: "[" + " ".join(found[0][1:-1].split()) + "]", text)  # one line a list
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        new.write_text(text + "\n", encoding="utf-8")
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def code_hash(path: Path) -> str:
+    """The hash of a source file: its text, whatever the line ends of the checkout."""
+    return hashlib.sha256(path.read_text(encoding="utf-8").encode()).hexdigest()
+
+
+def digest(results: object) -> str:
+    """The hash of results, in hexadecimal: equal for equal numbers, whatever the spacing and the order of keys."""
+    return hashlib.sha256(json.dumps(results, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _maker(name: str) -> Maker:
+    if name not in MAKERS:
+        raise RecordError(f"a record is one of {', '.join(MAKERS)}; got {name!r}")
+    return MAKERS[name]
+
+
+def main(names: list[str]) -> int:
+    """Make the named records again, or all of them."""
+    for name in names or list(MAKERS):
+        record = make(name)
+        print(f"{name}: {record.date}, torch {record.torch}, {record.machine}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,163 @@
+"""Records: a fresh one is read, a stale, torn or edited one is made again, and a reader never sees half of one."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from macros import records
+from macros.records import RecordError, load, read
+
+RESULTS: dict[str, Any] = {"l2": {"2": [0.0, 1.4281349483100270e-16]}, "part_in_ten_to": {"2": 15}}
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Each training that a test sets off, in place of a real one."""
+    runs: list[str] = []
+
+    def record() -> dict[str, Any]:
+        runs.append("lockstep")
+        return RESULTS
+
+    monkeypatch.setattr("perfmodel.lockstep.record", record)
+    return runs
+
+
+@pytest.fixture
+def stored(tmp_path: Path, made: list[str], capsys: pytest.CaptureFixture[str]) -> Path:
+    """A fresh record."""
+    load("lockstep", folder=tmp_path)
+    assert made == ["lockstep"]
+    made.clear()
+    assert "lockstep.json does not exist: making it again" in capsys.readouterr().err
+    return tmp_path / "lockstep.json"
+
+
+def test_a_fresh_record_is_read_and_nothing_is_trained(stored: Path, made: list[str]) -> None:
+    before = stored.read_bytes()
+    record = load("lockstep", folder=stored.parent)
+    assert record.results == RESULTS
+    assert made == []
+    assert stored.read_bytes() == before
+
+
+def test_a_record_says_how_it_was_made_and_not_where(stored: Path) -> None:
+    record = read(stored)
+    assert (record.device, record.code) == ("cpu", records.code_hash(records.ROOT / "perfmodel/lockstep.py"))
+    assert record.machine.split(", ")[1].endswith("CPUs")
+    assert os.uname().nodename not in stored.read_text(encoding="utf-8")
+    assert record.date.endswith("UTC")
+
+
+def _other_code(text: str) -> str:
+    return json.dumps({**json.loads(text), "code": "0" * 64})
+
+
+def _edited(text: str) -> str:
+    changed = text.replace("1.428134948310027e-16", "1.428134948310027e-18")
+    assert changed != text
+    return changed
+
+
+def _without_a_key(text: str) -> str:
+    return json.dumps({key: value for key, value in json.loads(text).items() if key != "torch"})
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (_other_code, "was made by another version of perfmodel/lockstep.py"),
+        (lambda text: text[: len(text) // 2], "is torn"),
+        (lambda text: "", "is torn"),
+        (lambda text: "[1, 2]", "is torn"),
+        (_without_a_key, "is torn"),
+        (_edited, "was changed after the run that made it"),
+    ],
+    ids=["stale", "torn", "empty", "a list", "a key short", "edited"],
+)
+def test_a_record_that_cannot_be_used_is_made_again(
+    stored: Path, made: list[str], capsys: pytest.CaptureFixture[str], damage: Any, why: str
+) -> None:
+    whole = stored.read_text(encoding="utf-8")
+    stored.write_text(damage(whole), encoding="utf-8")
+    assert load("lockstep", folder=stored.parent).results == RESULTS
+    assert made == ["lockstep"]
+    assert f"lockstep.json {why}" in capsys.readouterr().err
+    again = json.loads(stored.read_text(encoding="utf-8"))
+    assert {**again, "date": ""} == {**json.loads(whole), "date": ""}
+    load("lockstep", folder=stored.parent)
+    assert made == ["lockstep"], "the new record is fresh"
+
+
+def test_a_record_of_bytes_that_are_no_text_is_made_again(stored: Path, made: list[str]) -> None:
+    stored.write_bytes(b"\xff\xfe{")
+    load("lockstep", folder=stored.parent)
+    assert made == ["lockstep"]
+
+
+def test_the_record_follows_the_code(stored: Path, made: list[str], tmp_path: Path) -> None:
+    """The hash is that of the file: any edit of it makes the record stale, another line end does not."""
+    code = records.ROOT / "perfmodel/lockstep.py"
+    copy = tmp_path / "root" / "perfmodel" / "lockstep.py"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(code.read_bytes().replace(b"\n", b"\r\n"))
+    load("lockstep", folder=stored.parent, root=tmp_path / "root")
+    assert made == []
+    copy.write_bytes(code.read_bytes() + b"\n")
+    load("lockstep", folder=stored.parent, root=tmp_path / "root")
+    assert made == ["lockstep"]
+
+
+def test_without_torch_a_fresh_record_is_enough_and_a_stale_one_is_an_error_in_words(
+    stored: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "perfmodel.lockstep")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert load("lockstep", folder=stored.parent).results == RESULTS
+    stored.write_text("{", encoding="utf-8")
+    with pytest.raises(
+        RecordError, match=r"lockstep\.json is torn .*torch, which makes it, is not installed: run `pip install"
+    ) as error:
+        load("lockstep", folder=stored.parent)
+    assert isinstance(error.value, ValueError)
+    assert stored.read_text(encoding="utf-8") == "{", "what was there is left alone"
+
+
+def test_an_interrupted_write_leaves_the_old_record(stored: Path, made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    old = stored.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk is full"):
+        records.make("lockstep", folder=stored.parent)
+    assert stored.read_bytes() == old
+    assert [p.name for p in stored.parent.iterdir()] == ["lockstep.json"]
+
+
+def test_no_record_of_that_name() -> None:
+    with pytest.raises(RecordError, match="a record is one of lockstep; got 'lockstp'"):
+        load("lockstp")
+
+
+def test_numbers_come_back_to_the_last_bit(stored: Path) -> None:
+    assert read(stored).results["l2"]["2"][1] == 1.4281349483100270e-16
+
+
+def test_the_record_of_this_checkout() -> None:
+    """What the pages quote: the loss fell, the replicas agree, and each fault is far outside of what lockstep allows."""
+    results = load("lockstep").results
+    assert results["steps"][-1] == 300
+    for k in ("2", "4"):
+        assert results["loss"][k][-1] < 0.1 * results["loss"][k][0]
+        assert results["l2_worst"][k] == max(results["l2"][k]) <= 1e-13  # 1e-15 where verify runs lockstep itself
+        assert not any(results["spread"][k])
+        for fault in results["faults"].values():
+            assert fault[k]["l2_end"] > 1e-10
