@@ -1,0 +1,44 @@
+"""Code chips: a file of docs/code/, or a named part of one, folded behind </> on a page. verify runs each file and checks what it prints."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from pathlib import Path
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from macros.calls import Piece
+from macros.quantity import QuoteError
+
+CODE = Path(__file__).resolve().parent.parent / "docs" / "code"
+_PART = re.compile(r"^[ \t]*# part: (?P<name>[\w-]+)\n(?P<body>.*?)^[ \t]*# end: (?P=name)[ \t]*$", re.DOTALL | re.MULTILINE)
+_MARK = re.compile(r"^[ \t]*# (?:part|end): [\w-]+\n", re.MULTILINE)
+
+
+def parts(source: str) -> dict[str, str]:
+    """The named parts of a file, between `# part: name` and `# end: name`."""
+    return {found["name"]: found["body"].strip("\n") for found in _PART.finditer(source)}
+
+
+def code(file: str, *names: str, title: str = "") -> Piece:
+    """Show a file of docs/code/, or the named parts of it: `code("multiple_gpus.py", "allreduce", title="allreduce from scratch")`."""
+    path = CODE / file
+    if not re.fullmatch(r"[\w-]+\.py", file) or not path.exists():
+        raise QuoteError(f'there is no code file "{file}": {", ".join(sorted(p.name for p in CODE.glob("*.py")))}')
+    source = path.read_text(encoding="utf-8")
+    known = parts(source)
+    for name in names:
+        if name not in known:
+            raise QuoteError(f'{file} has no part "{name}": {", ".join(known)}')
+    shown = "\n\n\n".join(known[name] for name in names) if names else _MARK.sub("", source).strip("\n")
+    listing = highlight(shown + "\n", PythonLexer(), HtmlFormatter(nowrap=True))
+    words = escape(title or file)
+    markup = (
+        f'<details class="chip"><summary><span class="chip-mark" aria-hidden="true">&lt;/&gt;</span> {words}</summary>'
+        f'<div class="highlight"><pre><code>{listing}</code></pre></div>'
+        f'<p class="chip-file">From <a href="CODE{escape(file)}" download>{escape(file)}</a>, which the checks run.</p></details>'
+    )
+    return Piece(markup, file, "code")

@@ -1,0 +1,238 @@
+"""The code samples of `docs/code/`: each runs as a reader would run it, and prints what it should."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+CODE = Path(__file__).resolve().parent.parent / "docs" / "code"
+TIMEOUT_S = 240  # each takes seconds; a first torch.compile, two workers and two busy cores make it more
+NUMBER = r"-?\d+(\.\d+)?(e[-+]\d+)?"
+
+# What each sample prints, line for line. Times are this machine's: a number stands for them.
+EXPECTED: dict[str, tuple[str, ...]] = {
+    "async_timing.py": (
+        r"10 products of 512 by 512, PyTorch on .+",
+        rf"NumPy, on the CPU: +{NUMBER} ms",
+        rf"PyTorch, until queued: +{NUMBER} ms",
+        rf"PyTorch, until done: +{NUMBER} ms",
+        r"OK: NumPy and PyTorch agree; (CPU operations are synchronous, so nothing needs waiting for|on a GPU only the time until done .*)",
+    ),
+    "compile_model.py": (
+        rf"the network gives \[{NUMBER}, {NUMBER}\]",
+        r"torch\.jit\.script: largest difference \d\.\de[-+]\d\d",
+        r"torch\.compile: largest difference \d\.\de[-+]\d\d",
+        r"OK: the same output before and after, with torch\.jit\.script and with torch\.compile",
+    ),
+    "multiple_gpus.py": (
+        r"allreduce of \[1, 1\] and \[2, 2\]: \[3, 3\] and \[3, 3\]",
+        r"(2 replicas on cpu, cpu, with \[31, 30\] of 61 samples|\d+ replicas on cuda:0, .*)",
+        rf"loss:( {NUMBER}){{6}}",
+        r"OK: the replicas agree in every bit and the loss fell",
+    ),
+    "multiple_gpus_concise.py": (
+        rf"loss: {NUMBER} at first, {NUMBER} after 10 steps",
+        r"(Without a GPU, DataParallel runs the module itself: no copies, nothing split\.)?",
+        r"DataParallel is one process, .* DistributedDataParallel runs a process per GPU\.",
+        r"OK: the loss fell, on (the CPU|\d+ GPUs)",
+    ),
+    "pipe_bandwidth.py": (
+        r"the fit finds a known pipe again: 10\.000 µs and 12\.000 GB/s",
+        rf"CPU memory to CPU memory: {NUMBER} µs and {NUMBER} GB/s, fitted to 8 sizes, on this machine, now",
+        rf"(NOT RUN: the pipe between CPU and GPU needs a GPU, this machine has none|CPU to GPU, pinned: {NUMBER} µs and {NUMBER} GB/s, .*)",
+        r"OK: every copy arrived, and the fit is right where the answer is known",
+    ),
+    "ring_allreduce.py": (
+        r"4 processes, chunk sums \[10, 10, 10, 10\]",  # 1 + 2 + 3 + 4
+        r"OK: the ring gives what all_reduce gives, on every rank",
+    ),
+    "two_devices.py": (
+        r"CPU: the same results with and without the barrier",
+        rf"(NOT RUN: two devices side by side need 2 GPUs, this machine has [01]|GPUs: in turns {NUMBER} ms, side by side {NUMBER} ms)",
+        rf"(NOT RUN: copying while computing needs a GPU, this machine has 0|GPU: computed and copied in {NUMBER} ms)",
+        r"OK: dropping the barrier changes when the work runs, not what comes out",
+    ),
+}
+
+
+def run(path: Path, timeout_s: float = TIMEOUT_S, environment: Mapping[str, str] | None = None) -> list[str]:
+    """The lines that a sample prints. Warnings are errors. Fails for an exit status, a timeout, or a last line without a verdict."""
+    command = [sys.executable, "-W", "error", str(path)]
+    # One thread: on a busy machine a thread that waits for its sibling makes a sample of seconds take a minute.
+    env = {**os.environ, "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1", **(environment or {})}
+    running = subprocess.Popen(
+        command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True
+    )
+    try:
+        out, err = running.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        pytest.fail(f"{path.name} took over {timeout_s:.0f} s")
+    finally:
+        if running.poll() is None:  # with all that it started
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate()
+    if running.returncode:
+        pytest.fail(f"{path.name} ended with status {running.returncode}:\n{out}{err[-2000:]}")
+    lines = out.splitlines()
+    if not lines or not lines[-1].startswith(("OK: ", "NOT RUN: ")):
+        pytest.fail(f"the last line of {path.name} must begin with OK: or NOT RUN:, got {lines[-1:]}")
+    return lines
+
+
+def check(name: str, lines: list[str], expected: tuple[str, ...]) -> None:
+    """Fails unless each line is as expected. A line for what another machine prints may be missing."""
+    left = list(lines)
+    for pattern in expected:
+        if left and re.fullmatch(pattern, left[0]):
+            left.pop(0)
+        elif not re.fullmatch(pattern, ""):
+            pytest.fail(f"{name} must print {pattern!r}, got {left[:1]}")
+    if left:
+        pytest.fail(f"{name} prints more than expected: {left}")
+
+
+def parts(source: str) -> dict[str, str]:
+    """The named parts of a sample. Raises ValueError for one that is not closed, is empty, overlaps another, or takes its name."""
+    found: dict[str, str] = {}
+    name, begin = "", 0
+    lines = source.splitlines()
+    for number, line in enumerate(lines):
+        mark = re.fullmatch(r"\s*# (part|end): ([a-z][a-z-]*)", line)
+        if mark is None:
+            if re.match(r"\s*#\s*(part|end)\s*:", line):
+                raise ValueError(f"a mark is written `# part: name` or `# end: name`, got {line.strip()!r}")
+        elif mark[1] == "part":
+            if name or mark[2] in found:
+                raise ValueError(f"parts must follow one another, each name once, got {mark[2]!r} in or after {name or mark[2]!r}")
+            name, begin = mark[2], number + 1
+        else:
+            if mark[2] != name:
+                raise ValueError(f"a part must end under its own name, got {mark[2]!r} for {name!r}")
+            found[name], name = "\n".join(lines[begin:number]).strip("\n"), ""
+            if not found[mark[2]].strip():
+                raise ValueError(f"a part must hold code, got none in {mark[2]!r}")
+    if name:
+        raise ValueError(f"a part must end, got no end of {name!r}")
+    return found
+
+
+def imported(name: str) -> ModuleType:
+    """A sample as a module."""
+    spec = importlib.util.spec_from_file_location(name, CODE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_sample_is_expected() -> None:
+    assert {p.name for p in CODE.glob("*.py")} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_it_runs_and_prints_what_it_should(name: str) -> None:
+    lines = run(CODE / name)
+    if lines[-1].startswith("NOT RUN: "):
+        pytest.skip(f"{name}: {lines[-1].removeprefix('NOT RUN: ')}; see the README for what each sample needs")
+    check(name, lines, EXPECTED[name])
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_its_parts_are_marked_and_fit_a_page(name: str) -> None:
+    source = (CODE / name).read_text(encoding="utf-8")
+    found = parts(source)
+    assert found
+    for part, code in found.items():
+        wide = [line for line in code.splitlines() if len(line) > 100]
+        assert not wide, f"{name}, {part}: {wide}"
+        compile(code, f"{name}:{part}", "exec")
+
+
+def test_without_a_compiler_torch_compile_is_not_run_and_says_why() -> None:
+    lines = run(CODE / "compile_model.py", environment={"CXX": "no-such-compiler"})
+    assert lines[1].startswith("torch.jit.script: largest difference ")
+    assert lines[-1] == "NOT RUN: torch.compile needs a C++ compiler, and there is no no-such-compiler"
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("raise SystemExit('the loss must fall')", "ended with status 1"),
+        ("print('done')", "must begin with OK: or NOT RUN:"),
+        ("", "must begin with OK: or NOT RUN:"),
+        ("import warnings; warnings.warn('old'); print('OK: x')", "ended with status 1"),
+        ("import time; time.sleep(60)", "took over 1 s"),
+    ],
+)
+def test_a_sample_that_fails_is_seen(tmp_path: Path, source: str, why: str) -> None:
+    path = tmp_path / "sample.py"
+    path.write_text(source, encoding="utf-8")
+    with pytest.raises(pytest.fail.Exception, match=re.escape(why)):
+        run(path, timeout_s=1 if "sleep" in source else TIMEOUT_S)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["4 processes, chunk sums [10, 10, 10, 9]", "OK: the ring gives what all_reduce gives, on every rank"],
+        ["OK: the ring gives what all_reduce gives, on every rank"],
+        ["4 processes, chunk sums [10, 10, 10, 10]", "and more", "OK: the ring gives what all_reduce gives, on every rank"],
+    ],
+)
+def test_a_wrong_result_is_seen(lines: list[str]) -> None:
+    with pytest.raises(pytest.fail.Exception, match="must print"):
+        check("ring_allreduce.py", lines, EXPECTED["ring_allreduce.py"])
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("# part: a\nx = 1\n", "no end of 'a'"),
+        ("# part: a\nx = 1\n# end: b\n", "end under its own name"),
+        ("# part: a\n\n# end: a\n", "must hold code"),
+        ("# part: a\nx = 1\n# part: b\n", "follow one another"),
+        ("# part: a\nx = 1\n# end: a\n# part: a\ny = 1\n# end: a\n", "each name once"),
+        ("#part: a\n", "a mark is written"),
+    ],
+)
+def test_marks_that_are_wrong_are_seen(source: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        parts(source)
+
+
+@pytest.mark.parametrize("sample", ["async_timing", "pipe_bandwidth"])
+def test_a_clock_is_read_only_after_waiting(sample: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both readings: wait, clock, work, wait, clock. On a GPU anything else times the queue."""
+    module: Any = imported(sample)
+    events: list[str] = []
+
+    def clock() -> float:
+        events.append("clock")
+        return 0.0
+
+    monkeypatch.setattr("time.perf_counter", clock)
+    monkeypatch.setattr(module, "ROUNDS", 1)
+    if sample == "async_timing":
+        monkeypatch.setattr(module, "wait_for", lambda device: events.append("wait"))
+        module.seconds_until_done(lambda: events.append("work"), None)
+    else:
+        module.seconds_to_copy(lambda: events.append("work"), lambda: events.append("wait"))
+    assert events == ["wait", "clock", "work", "wait", "clock"]
+
+
+def test_the_fit_finds_the_pipe_that_made_the_times() -> None:
+    """10 µs and 12 GB/s by construction: t = 10e-6 + n / 12e9."""
+    module: Any = imported("pipe_bandwidth")
+    latency, bandwidth = module.fit_pipe([1e3, 1e5, 1e7], [10e-6 + n / 12e9 for n in (1e3, 1e5, 1e7)])
+    assert (latency, bandwidth) == (pytest.approx(10e-6, rel=1e-9), pytest.approx(12e9, rel=1e-9))
