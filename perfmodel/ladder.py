@@ -20,7 +20,7 @@ Group = Literal["cpu", "gpu", "memory", "bus", "storage", "network"]
 GROUPS: tuple[Group, ...] = ("cpu", "gpu", "memory", "bus", "storage", "network")
 
 ESHELMAN = Source(
-    title="Latency numbers every HPC/GPU programmer should know",
+    title="Latency numbers, a GitHub gist",
     authors="Eliot Eshelman",
     url="https://gist.github.com/eshelman/343a1c46cb3fba142c1afdcdeec17646",
     place="as reprinted in Dive into Deep Learning, section 13.4",

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FrameType, MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from perfmodel.sources import Source
 from perfmodel.units import NONE, Dim, unit
@@ -27,14 +27,14 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {"max": max, "min": min, "ceil": m
 class Number:
     """One named number.
 
-    `value` is SI (or ticks, or a plain number); `unit` is the unit it is best shown in ("" for a plain number), which also says
+    `value` is SI (or ticks, or a plain number), or a tuple of such values for a list; `unit` is the unit it is best shown in ("" for a plain number), which also says
     its dimension. `formula` is written in Python over the symbols of `inputs` (symbol -> the Number it stands for), so that it
     can be evaluated, and printed with symbols or with numbers filled in. `says` finishes the sentence "this is …". `path` and
     `line` are where the book defines it.
     """
 
     name: str
-    value: float
+    value: Any
     unit: str
     kind: Kind
     says: str
@@ -80,7 +80,14 @@ def evaluate(formula: str, values: Mapping[str, float]) -> float:
 
 def _place(frame: FrameType) -> tuple[str, int]:
     """The file (from the package on) and the line of a call, for messages."""
-    return "perfmodel/" + frame.f_code.co_filename.replace("\\", "/").rpartition("/perfmodel/")[2], frame.f_lineno
+    return _short(frame.f_code.co_filename), frame.f_lineno
+
+
+def _short(file: str) -> str:
+    """A file as messages name it: from the package on."""
+    path = file.replace("\\", "/")
+    found = max((path.rfind(f"/{package}/") for package in ("perfmodel", "macros")), default=-1)
+    return path[found + 1 :]
 
 
 class Ledger:
@@ -112,7 +119,8 @@ class Ledger:
             raise ValueError(f"a number is named group.name, in letters, digits and _; got {number.name!r}")
         if number.name in self._numbers:
             raise ValueError(f"a name is used once, got {number.name!r} twice")
-        if not math.isfinite(number.value):
+        values = number.value if isinstance(number.value, tuple) else (number.value,)
+        if not all(math.isfinite(value) for value in values):
             raise ValueError(f"a number must be finite, got {number.name} = {number.value!r}")
         self._numbers[number.name] = number
         return number
@@ -125,13 +133,18 @@ class Ledger:
                 if not math.isclose(again, number.value, rel_tol=1e-12):
                     yield number, f"its printed formula {number.formula} gives {again!r}, the model says {number.value!r}"
 
-    def given(self, name: str, value: float, unit: str, says: str, source: Source) -> Number:
+    def given(self, name: str, value: Any, unit: str, says: str, source: Source) -> Number:
         """Enter a number that comes from outside the model. It is pinned a second time in verify/expected/given.csv."""
         path, line = _place(sys._getframe(1))
         return self._add(Number(name=name, value=value, unit=unit, kind="given", says=says, source=source, path=path, line=line))
 
+    def run(self, name: str, value: Any, unit: str, says: str, source: Source) -> Number:
+        """Enter a number that a training run showed, from its record."""
+        path, line = _place(sys._getframe(1))
+        return self._add(Number(name=name, value=value, unit=unit, kind="run", says=says, source=source, path=path, line=line))
+
     def model(
-        self, name: str, value: float, unit: str, says: str, source: Source, formula: str = "", /, **inputs: Number
+        self, name: str, value: Any, unit: str, says: str, source: Source, formula: str = "", /, **inputs: Number
     ) -> Number:
         """Enter a number that the model computes. The formula, when there is one, must evaluate to the same value."""
         path, line = _place(sys._getframe(1))

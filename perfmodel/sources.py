@@ -30,7 +30,11 @@ D2L = Source(
     licence="CC BY-SA 4.0",
 )
 _CHAPTER = "https://d2l.ai/chapter_computational-performance"
+D2L_HYBRIDIZE = D2L.at("section 13.1", f"{_CHAPTER}/hybridize.html")
 D2L_ASYNC = D2L.at("section 13.2", f"{_CHAPTER}/async-computation.html")
+D2L_PARALLELISM = D2L.at("section 13.3", f"{_CHAPTER}/auto-parallelism.html")
+D2L_MULTIPLE_GPUS = D2L.at("section 13.5", f"{_CHAPTER}/multiple-gpus.html")
+D2L_MULTIPLE_GPUS_CONCISE = D2L.at("section 13.6", f"{_CHAPTER}/multiple-gpus-concise.html")
 D2L_PARAMETER_SERVERS = D2L.at("section 13.7", f"{_CHAPTER}/parameterserver.html")
 
 RING = Source(

@@ -46,6 +46,7 @@ class Dim(NamedTuple):
 NONE, TIME, TICKS = Dim(), Dim(s=1), Dim(tick=1)
 BYTES, RATE = Dim(B=1), Dim(B=1, s=-1)
 WORK, SPEED, IOPS = Dim(FLOP=1), Dim(FLOP=1, s=-1), Dim(io=1, s=-1)
+INTENSITY = Dim(FLOP=1, B=-1)
 DIM_NAMES = {
     NONE: "a plain number",
     TIME: "a time",
@@ -55,6 +56,7 @@ DIM_NAMES = {
     WORK: "an amount of arithmetic",
     SPEED: "an arithmetic rate",
     IOPS: "a rate of operations",
+    INTENSITY: "an arithmetic intensity",
 }
 
 
@@ -91,6 +93,7 @@ def _table() -> dict[str, Unit]:
             rows.append((f"{letter}FLOP", WORK, Fraction(1000**power)))
             rows.append((f"{letter}FLOP/s", SPEED, Fraction(1000**power)))
     rows.append(("IOPS", IOPS, Fraction(1)))
+    rows.append(("FLOP/B", INTENSITY, Fraction(1)))
     rows.append(("×", NONE, Fraction(1)))
     rows.append(("%", NONE, Fraction(1, 100)))
     return {symbol: Unit(symbol, dim, size) for symbol, dim, size in rows}
@@ -107,7 +110,7 @@ ALIASES: dict[str, str] = {
     "gigabyte": "GB", "gigabytes": "GB", "terabyte": "TB", "terabytes": "TB", "kB": "KB", "kB/s": "KB/s",
     "kibibytes": "KiB", "mebibytes": "MiB", "gibibytes": "GiB",
     "bytes per second": "B/s", "megabytes per second": "MB/s", "gigabytes per second": "GB/s",
-    "gigabits per second": "Gbit/s", "x": "×", "times": "×", "percent": "%",
+    "gigabits per second": "Gbit/s", "reads per second": "IOPS", "operations per second": "IOPS", "x": "×", "times": "×", "percent": "%",
 }  # fmt: skip
 
 # Spellings that people read in two ways, with what to write instead.
