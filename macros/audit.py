@@ -6,6 +6,7 @@ with `--fix` it is `make fix`.
 
 from __future__ import annotations
 
+import ast
 import difflib
 import sys
 from collections import Counter
@@ -16,13 +17,14 @@ from typing import Any
 
 from macros import naked, quotes
 from macros.calls import INLINE, Recorder, Use, recording
+from macros.code import code
 from macros.drawings import drawing
 from macros.evaluate import Evaluator, using
 from macros.evaluate import book as current_book
 from macros.figures import figure, table
 from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
-from macros.pages import cards, credit, ledger, live, verification
+from macros.pages import cards, credit, ledger, live, symbols, verification
 from macros.pins import PINS, ROOT, check_book
 from macros.quantity import Drift, QuoteError, of
 from macros.scan import Call, Fault, Page, prose, scan
@@ -44,7 +46,7 @@ __all__ = [
 
 # Everything a page can call. Blocks stand on a line of their own.
 BLOCKS: dict[str, Callable[..., Any]] = {
-    "figure": figure, "drawing": drawing, "table": table, "credit": credit, "cards": cards, "ledger": ledger, "live": live, "verification": verification,
+    "figure": figure, "drawing": drawing, "table": table, "code": code, "credit": credit, "cards": cards, "ledger": ledger, "symbols": symbols, "live": live, "verification": verification,
 }  # fmt: skip
 CALLABLE: dict[str, Callable[..., Any]] = {**INLINE, **BLOCKS}
 
@@ -133,15 +135,29 @@ def _naked(page: Page, book: Ledger) -> Iterator[Fault]:
         macro = "qt" if words.where(offset, offset) == "alt" else "q"
         cure = naked.cure(finding, names[0] if names else "", macro)
         yield page.fault(offset, f"{finding.rule}: {finding.text}; {cure}{hint}", "unbound")
-    for offset, code in words.code:
-        if naked.in_code(code):
-            cure = f'take the backticks away and bind it: [= q("{code.strip()}", name) =]'
-            yield page.fault(offset, f"a naked number in inline code: `{code}`; {cure}", "unbound")
+    for call in page.calls:
+        for title in _titles(call):
+            for finding in naked.findings(title):
+                yield page.fault(call.start, f"{finding.rule} in the title: {finding.text}; say it beside it, where it can be bound", "unbound")
+    for offset, shown in words.code:
+        if naked.in_code(shown):
+            cure = f'take the backticks away and bind it: [= q("{shown.strip()}", name) =]'
+            where = offset + len(shown) - len(shown.lstrip())
+            yield page.fault(where, f"a naked number in inline code: `{shown.strip()}`; {cure}", "unbound")
     for offset, tex in words.math:
         number = naked.in_formula(tex)
         if number:
             message = f"a naked number in a formula: {number}; print the formula with formula(name, numbers=True)"
             yield page.fault(offset, message, "unbound")
+
+
+def _titles(call: Call) -> list[str]:
+    """The words that a call puts on the page as they are: the named texts of a block, such as `title="…"`."""
+    if call.macro not in BLOCKS:
+        return []
+    node = ast.parse(call.source.replace("\n", " "), mode="eval").body
+    keywords = node.keywords if isinstance(node, ast.Call) else []
+    return [str(k.value.value) for k in keywords if isinstance(k.value, ast.Constant)]
 
 
 def pages_of(docs: Path) -> dict[str, Path]:
@@ -156,7 +172,7 @@ def audit_sources(
     overrides: Mapping[str, str] | None = None,
     pins: Path = ROOT / PINS,
 ) -> Audit:
-    """Audit the book and every page. `overrides` replaces the text of pages by path, for tests that plant a fault."""
+    """Audit the book and every page. `overrides` are texts of pages by path, in the place of files, for tests that plant a fault."""
     ledger_ = book if book is not None else current_book()
     texts = overrides or {}
     audit = Audit()
@@ -165,6 +181,8 @@ def audit_sources(
     with using(ledger_):
         for path, file in pages_of(docs).items():
             audit_page(path, texts[path] if path in texts else file.read_text(encoding="utf-8"), evaluator, audit)
+        for path in [path for path in texts if path not in audit.pages and path != CONFIG]:
+            audit_page(path, texts[path], evaluator, audit)
     config = docs.parent / CONFIG
     if CONFIG in texts or config.exists():
         audit.faults += check_config(CONFIG, texts.get(CONFIG) or config.read_text(encoding="utf-8"))

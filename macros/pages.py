@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from html import escape
@@ -17,6 +18,7 @@ from macros.evaluate import book
 from macros.fingerprint import ROOT, sources
 from macros.quantity import Quantity, QuoteError, of, shown, value_text
 from macros.scan import FRONT_MATTER
+from perfmodel import hardware
 from perfmodel import sources as works
 from perfmodel.number import Number
 from perfmodel.units import NONE
@@ -28,14 +30,17 @@ KIND_WORDS = {"given": "given", "model": "computed", "run": "run of this build",
 Late = Callable[["Audit", Callable[[str], str]], str]  # (audit, page path -> link) -> HTML
 
 
-def credit(section: str) -> Piece:
-    """The credit of an act to the section of Dive into Deep Learning it is adapted from: `credit("13.7")`."""
-    known = {s.place.removeprefix("section "): s for s in (works.D2L_ASYNC, works.D2L_PARAMETER_SERVERS)}
-    if section not in known:
-        raise QuoteError(f'credit("{section}") names no section this site has a source for: {", ".join(known)}')
+def credit(section: str, *more: str) -> Piece:
+    """The credit of an act to the sections of Dive into Deep Learning it is adapted from: `credit("13.7")`, `credit("13.5", "13.6")`."""
+    sections = (works.D2L_HYBRIDIZE, works.D2L_ASYNC, works.D2L_PARAMETER_SERVERS, works.D2L_PARALLELISM, hardware.D2L_HARDWARE, works.D2L_MULTIPLE_GPUS, works.D2L_MULTIPLE_GPUS_CONCISE)
+    known = {s.place.removeprefix("section "): s for s in sections}
+    for name in (section, *more):
+        if name not in known:
+            raise QuoteError(f'credit("{name}") names no section this site has a source for: {", ".join(known)}')
     work = known[section]
+    others = "".join(f' and <a href="{known[name].url}">section {name}</a>' for name in more)
     markup = (
-        f'<p class="credit">Adapted from <a href="{work.url}">{work.title}, section {section}</a>, by {work.authors} '
+        f'<p class="credit">Adapted from <a href="{work.url}">{work.title}, section {section}</a>{others}, by {work.authors} '
         f'(<a href="https://creativecommons.org/licenses/by-sa/4.0/">{work.licence}</a>). Words, code and drawings here are our own, under the same '
         f'licence. <a href="REPORT">Report a wrong number</a>.</p>'
     )
@@ -50,6 +55,11 @@ def ledger() -> Piece:
 def cards() -> Piece:
     """A card for each act that exists."""
     return Piece("", "cards", "late")
+
+
+def symbols() -> Piece:
+    """What every symbol of every formula stands for: the Symbols page."""
+    return Piece("", "symbols", "late")
 
 
 def live() -> Piece:
@@ -154,9 +164,9 @@ def cards_html(audit: Audit, link: Callable[[str], str]) -> str:
         line = str(front_matter(audit.pages[page].source).get("description", ""))
         head = f'<span class="card-no">{escape(number)}</span>' if dot else ""
         out.append(
-            f'<a class="card-link" href="{link(page)}">{head}<strong>{escape(title if dot else number)}</strong><span>{escape(line)}</span></a>'
+            f'<a class="card-link" href="{link(page)}">{head} <strong>{escape(title if dot else number)}</strong> <span>{escape(line)}</span></a>'
         )
-    return f'<div class="cards">{"".join(out)}</div>'
+    return f'<div class="cards">{" ".join(out)}</div>'
 
 
 def _uses_html(uses: list[Use], audit: Audit, link: Callable[[str], str]) -> str:
@@ -228,6 +238,47 @@ def ledger_html(audit: Audit, link: Callable[[str], str]) -> str:
     return f'<div class="ledger" data-search-exclude>{"".join(out)}</div>'
 
 
+def act_of(number: Number) -> str:
+    """The act a number is entered for, as the id of its part of the Symbols page: act-6."""
+    found = re.search(r"act(\d+)\.py$", number.path)
+    return f"act-{found[1]}" if found else "runs"
+
+
+def symbols_html(audit: Audit, link: Callable[[str], str]) -> str:
+    """A table per act: each symbol of its formulas, what it stands for, its unit, and the names of the numbers."""
+    meanings: dict[str, dict[str, dict[str, Number]]] = {}
+    for number in book():
+        for symbol, given in number.inputs.items():
+            meanings.setdefault(act_of(number), {}).setdefault(symbol, {})[given.name] = given
+    out = []
+    for act in sorted(meanings):
+        rows = "".join(
+            f'<tr><th scope="row">{formulas.mathml(formulas.SYMBOLS.get(symbol, symbol))}</th>'
+            + "".join(f"<td>{'<br>'.join(cell(n) for n in found.values())}</td>" for cell in (_meaning, _unit_word, lambda n: _name_link(n, link)))
+            + "</tr>"
+            for symbol, found in sorted(meanings[act].items(), key=lambda item: item[0].lower())
+        )
+        head = "".join(f'<th scope="col">{word}</th>' for word in ("Symbol", "Stands for", "Unit", "Name"))
+        title = act.replace("act-", "Act ")
+        out.append(
+            f'<h2 id="{act}">{title}</h2><div class="scroll" role="region" aria-label="Symbols of {title}">'
+            f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        )
+    return "".join(out)
+
+
+def _meaning(number: Number) -> str:
+    return escape(number.says[:1].upper() + number.says[1:])
+
+
+def _unit_word(number: Number) -> str:
+    return escape(number.unit or "a plain number")
+
+
+def _name_link(number: Number, link: Callable[[str], str]) -> str:
+    return f'<a href="{link("docs/numbers.md")}#{number.name}"><code>{number.name}</code></a>'
+
+
 def read_verification(root: Path = ROOT) -> dict[str, Any] | None:
     """The last verification, when it belongs to these very sources; else None."""
     path = root / "verification.json"
@@ -273,4 +324,4 @@ def verification_html(audit: Audit, link: Callable[[str], str]) -> str:
     )
 
 
-LATE: dict[str, Late] = {"cards": cards_html, "ledger": ledger_html, "live": live_html, "verification": verification_html}
+LATE: dict[str, Late] = {"cards": cards_html, "ledger": ledger_html, "symbols": symbols_html, "live": live_html, "verification": verification_html}

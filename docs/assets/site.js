@@ -34,11 +34,18 @@
     return copy.textContent.trim();
   }
 
+  // Whether a box holds more than it shows and lets the reader scroll to it: what is merely clipped by a pixel does not count.
+  function scrolls(box, axes = ["Width", "Height"]) {
+    const style = getComputedStyle(box);
+    return axes.some((size) =>
+      box[`scroll${size}`] > box[`client${size}`] && /auto|scroll/.test(size === "Width" ? style.overflowX : style.overflowY));
+  }
+
   // Arrow keys belong to whatever has the focus and uses them itself.
   function usesArrows(node) {
     for (let at = node; at && at !== document.body; at = at.parentElement) {
       if (at.matches("input, select, textarea, [contenteditable], [popover], [role=slider], .js-plotly-plot, audio, video")) return true;
-      if (at.scrollWidth > at.clientWidth && /auto|scroll/.test(getComputedStyle(at).overflowX)) return true;
+      if (scrolls(at, ["Width"])) return true;
     }
     return false;
   }
@@ -297,7 +304,7 @@
   // it hides; one that fits is not.
   const sizes = new ResizeObserver((changes) => {
     for (const { target } of changes) {
-      if (target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight) target.tabIndex = 0;
+      if (scrolls(target)) target.tabIndex = 0;
       else target.removeAttribute("tabindex");
     }
   });
