@@ -36,3 +36,18 @@ def build(soup: BeautifulSoup) -> None:
     sections[0].insert_before(stepper)
     for section in sections:
         stepper.append(section.extract())
+    _after(soup, stepper)
+
+
+def _after(soup: BeautifulSoup, stepper: Tag) -> None:
+    """What belongs to the end of an act, from the questions to the bridge, in one box: the stepper shows it with the last step."""
+    bridge = stepper.find_next_sibling(class_="bridge")
+    if not isinstance(bridge, Tag):
+        return
+    box = soup.new_tag("div")
+    box["class"] = "after-steps"
+    stepper.insert_after(box)
+    while (node := box.next_sibling) is not None:
+        box.append(node.extract())
+        if node is bridge:
+            return

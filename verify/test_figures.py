@@ -17,10 +17,14 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = {path: path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}
 # The number of the book that the last bar of a timeline ends at.
 ENDS = {
+    "overlap-turns": ("overlap.turns", 1.0), "overlap-together": ("overlap.together", 1.0),
+    "overlap-copies": ("overlap.in_turn", 1.0), "overlap-slow": ("overlap.slow", 1.0),
+    "bill-launch": ("bill.total_four", 1e6),
     "queue-statements": ("queue.done", 1.0), "queue-print": ("queue.printed", 1.0), "queue-barriers": ("queue.each", 1.0),
     "queue-slow": ("slow.every_four", 1.0), "sync-one-gpu": ("sync.one_gpu", 1e6), "sync-cpu": ("sync.cpu", 1e6),
     "sync-sharded": ("sync.sharded", 1e6), "sync-sharded-close": ("sync.sharded", 1e6),
     "sync-ring": ("sync.ring", 1e6), "sync-ring-close": ("sync.ring", 1e6),
+    "replica-step": ("step.one", 1.0),
 }  # fmt: skip
 
 

@@ -53,6 +53,7 @@
   function makeStepper(box) {
     const steps = [...box.querySelectorAll(":scope > .step")];
     if (steps.length < 2) return;
+    const after = box.nextElementSibling?.matches(".after-steps") ? box.nextElementSibling : null; // questions, bridge
     let current = 0;
 
     const back = element("button", { type: "button", class: "step-button" },
@@ -78,6 +79,8 @@
         if (i === index) dot.setAttribute("aria-current", "step");
         else dot.removeAttribute("aria-current");
       });
+      if (index === steps.length - 1) after?.removeAttribute("hidden");
+      else after?.setAttribute("hidden", "until-found");
       count.textContent = `${twoDigits(index + 1)}/${twoDigits(steps.length)}`;
       back.setAttribute("aria-disabled", String(index === 0));
       next.setAttribute("aria-disabled", String(index === steps.length - 1));
@@ -110,6 +113,7 @@
       go(i);
     }));
     steps.forEach((step, i) => step.addEventListener("beforematch", () => show(i)));
+    after?.addEventListener("beforematch", () => show(steps.length - 1));
 
     document.addEventListener("keydown", (event) => {
       const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -131,6 +135,9 @@
         show(index);
         if (!loading && target === steps[index]) arrive();
         else target.scrollIntoView();
+      } else if (target && after?.contains(target)) {
+        show(steps.length - 1);
+        target.scrollIntoView();
       } else if (loading || location.hash === "") show(0);
     }
     addEventListener("hashchange", () => follow(false));

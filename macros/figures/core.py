@@ -30,7 +30,7 @@ class Drawn:
 
 
 def value(name: str) -> float:
-    return book()[name].value
+    return float(book()[name].value)
 
 
 def count(name: str) -> int:

@@ -93,13 +93,31 @@ _model("disk.ssd_fast_random", _read(_ssd_fast, _ssd_fast_rate, sequential=False
 
 # Arithmetic: one GPU, from a single lane to its tensor cores.
 _one, _simd, _all, _tensor = hardware.CORES
-_lane_rate = _given("v100.lane", _one.flop_per_s, "GFLOP/s", "one FP32 lane of a V100: a multiply and an add in each of 1.53 billion cycles a second", V100_PAPER)
+_lane_rate = _given(
+    "v100.lane",
+    _one.flop_per_s,
+    "GFLOP/s",
+    "one FP32 lane of a V100: a multiply and an add in each of 1.53 billion cycles a second",
+    V100_PAPER,
+)
 _width = _given("v100.width", 16, "", "the FP32 lanes of a processing block, driven by one instruction", V100_PAPER)
 _blocks = _given("v100.blocks", 4, "", "the processing blocks of a multiprocessor", V100_PAPER)
 _sms = _given("v100.multiprocessors", 80, "", "the multiprocessors of a V100", V100_PAPER)
 _tensors = _given("v100.tensor_cores", 640, "", "the tensor cores of a V100", V100_PAPER)
-_products = _given("v100.products", 64, "", "the multiply-adds of one tensor core in one cycle: a product of 4×4 matrices", V100_PAPER)
-_model("v100.lanes", _sms.value * _blocks.value * _width.value, "", "all FP32 lanes of a V100", V100_PAPER, "m*k*w", m=_sms, k=_blocks, w=_width)
+_products = _given(
+    "v100.products", 64, "", "the multiply-adds of one tensor core in one cycle: a product of 4×4 matrices", V100_PAPER
+)
+_model(
+    "v100.lanes",
+    _sms.value * _blocks.value * _width.value,
+    "",
+    "all FP32 lanes of a V100",
+    V100_PAPER,
+    "m*k*w",
+    m=_sms,
+    k=_blocks,
+    w=_width,
+)
 _model("v100.block", _simd.flop_per_s, "GFLOP/s", "one processing block: as many lanes, one instruction", V100_PAPER,
        "w*r", w=_width, r=_lane_rate)  # fmt: skip
 _model("v100.all_lanes", _all.flop_per_s, "TFLOP/s", "all FP32 lanes of a V100 at once", V100_PAPER,
@@ -108,7 +126,13 @@ _model("v100.all_tensor_cores", _tensor.flop_per_s, "TFLOP/s", "all tensor cores
        "n*p*r", n=_tensors, p=_products, r=_lane_rate)  # fmt: skip
 
 _peak = _given("roofline.peak", hardware.V100_FP32.flop_per_s, "TFLOP/s", "the FP32 peak of a V100", V100_SHEET)
-_tensor_peak = _given("roofline.tensor_peak", hardware.V100_TENSOR.flop_per_s, "TFLOP/s", "the tensor-core peak of a V100, for FP16 inputs", V100_SHEET)
+_tensor_peak = _given(
+    "roofline.tensor_peak",
+    hardware.V100_TENSOR.flop_per_s,
+    "TFLOP/s",
+    "the tensor-core peak of a V100, for FP16 inputs",
+    V100_SHEET,
+)
 _rate = _given("roofline.memory", hardware.V100_MEMORY.bytes_per_s, "GB/s", "the memory bandwidth of a V100", V100_SHEET)
 _fp32 = _given("roofline.fp32", 4 * B, "B", "one FP32 number", HERE)
 _side = _given("roofline.side", 4096, "", "rows and columns of the matrices", HERE)
@@ -132,9 +156,7 @@ _model("roofline.matmul_rate", _attainable(_product), "TFLOP/s", "what the matri
        "min(P, i*B)", P=_peak, i=_product, B=_rate)  # fmt: skip
 _model("roofline.elementwise_share", _sum_rate.value / _peak.value, "%", "how much of the peak the elementwise sum can use", ROOFLINE,
        "r/P", r=_sum_rate, P=_peak)  # fmt: skip
-_least = next(
-    n for n in range(1, 10_000) if hardware.matmul_flop_per_byte(n=n, element_bytes=_fp32.value) >= _ridge.value
-)
+_least = next(n for n in range(1, 10_000) if hardware.matmul_flop_per_byte(n=n, element_bytes=_fp32.value) >= _ridge.value)
 _model("roofline.least_side", _least, "", "the size from which on arithmetic limits an FP32 matrix product", HARDWARE_MODEL,
        "ceil(3*b*P/(2*B))", b=_fp32, P=_peak, B=_rate)  # fmt: skip
 
@@ -145,7 +167,16 @@ for _row in LADDER:
     _unit = max((u for u, size in _RUNGS.items() if _row.seconds >= size * (1 - 1e-12)), key=_RUNGS.__getitem__)
     _rungs[_row.id] = _given(f"ladder.{_row.id}", _row.seconds, _unit, f"the time of one rung: {_row.action}", ESHELMAN)
 _model("ladder.rungs", float(len(LADDER)), "", "the rungs of the ladder", ESHELMAN)
-_model("ladder.spread", slowest_to_fastest(), "×", "the last rung against the first", ESHELMAN, "a/b", a=_rungs["packet"], b=_rungs["l1"])
+_model(
+    "ladder.spread",
+    slowest_to_fastest(),
+    "×",
+    "the last rung against the first",
+    ESHELMAN,
+    "a/b",
+    a=_rungs["packet"],
+    b=_rungs["l1"],
+)
 _second = _given("ladder.second", 1 * S, "s", "what an L1 hit counts as, where the ladder is rescaled", HERE)
 for _id, _unit in (("ram_local_64", "s"), ("launch", "h"), ("hdd_random", "days"), ("packet", "years")):
     _model(f"ladder.{_id}_feels", rescale(_rungs[_id].value, BY_ID["l1"].seconds) * _second.value, _unit,
@@ -164,18 +195,50 @@ _line_rate = _model("errata.ethernet_rate", hardware.ETHERNET_LINE.bytes_per_s, 
                     "B", B=_line)  # fmt: skip
 _model("errata.ethernet_time", hardware.move_s(size_bytes=_S.value, bytes_per_s=_line_rate.value), "ms", "160 MB over 100 GbE at its line rate",
        HARDWARE_MODEL, "S/B", S=_S, B=_line)  # fmt: skip
-_low = _given("errata.module_low", 20 * GB, "GB/s", "what the book gives a memory module, at the low end; 8 B per 0.2 ns is memory.limit", D2L_HARDWARE)
+_low = _given(
+    "errata.module_low",
+    20 * GB,
+    "GB/s",
+    "what the book gives a memory module, at the low end; 8 B per 0.2 ns is memory.limit",
+    D2L_HARDWARE,
+)
 _high = _given("errata.module_high", 25 * GB, "GB/s", "what the book gives a memory module, at the high end", D2L_HARDWARE)
-_model("errata.module_low_beat", _word.value / _low.value, "ns", "the time of a word that the low end means", HARDWARE_MODEL, "w/B", w=_word, B=_low)
-_model("errata.module_high_beat", _word.value / _high.value, "ns", "the time of a word that the high end means", HARDWARE_MODEL, "w/B", w=_word, B=_high)
+_model(
+    "errata.module_low_beat",
+    _word.value / _low.value,
+    "ns",
+    "the time of a word that the low end means",
+    HARDWARE_MODEL,
+    "w/B",
+    w=_word,
+    B=_low,
+)
+_model(
+    "errata.module_high_beat",
+    _word.value / _high.value,
+    "ns",
+    "the time of a word that the high end means",
+    HARDWARE_MODEL,
+    "w/B",
+    w=_word,
+    B=_high,
+)
 _given("errata.pcie_note", 12 * GB, "GB/s", "what the note beside ladder.pcie_1m says", ESHELMAN)
 _model("errata.pcie_rate", _mega.value / _rungs["pcie_1m"].value, "GB/s", "what the time of ladder.pcie_1m says", HARDWARE_MODEL,
        "S/a", S=_mega, a=_rungs["pcie_1m"])  # fmt: skip
 _given("errata.ethernet_low_words", 1 * GB, "GB/s", "the low end of Ethernet in the book's overview", D2L_HARDWARE)
 _given("errata.ethernet_high_words", 100 * GB, "GB/s", "the high end of Ethernet in the book's overview", D2L_HARDWARE)
-_slow = _given("errata.ethernet_low", 1 * GBIT, "Gbit/s", "the low end of Ethernet, as the book's part on networks has it", D2L_HARDWARE)
+_slow = _given(
+    "errata.ethernet_low", 1 * GBIT, "Gbit/s", "the low end of Ethernet, as the book's part on networks has it", D2L_HARDWARE
+)
 _model("errata.ethernet_low_rate", _slow.value, "GB/s", "the same in bytes", HARDWARE_MODEL, "B", B=_slow)
-_given("errata.lane_words", 32 * GB, "GB/s", "what the book's part on buses gives PCIe 4.0 “per lane”: it is the rate of all 16 lanes", D2L_HARDWARE)
+_given(
+    "errata.lane_words",
+    32 * GB,
+    "GB/s",
+    "what the book's part on buses gives PCIe 4.0 “per lane”: it is the rate of all 16 lanes",
+    D2L_HARDWARE,
+)
 _slot = _given("errata.lanes", 16, "", "the lanes of a full slot", D2L_HARDWARE)
 _model("errata.lane_rate", _lane.value, "GB/s", "one PCIe 4.0 lane, in bytes", HARDWARE_MODEL, "B", B=_lane)
 _model("errata.slot_rate", hardware.lanes_bytes_per_s(lanes=int(_slot.value), lane_bytes_per_s=_lane.value), "GB/s",

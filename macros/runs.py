@@ -1,0 +1,64 @@
+"""The numbers that training runs showed, entered in the ledger from their records under docs/records/."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from macros.records import Record, load
+from perfmodel.number import Ledger
+from perfmodel.sources import Source
+
+# The names of a page for the numbers of replicas, and for the faults, of the record.
+REPLICAS = {"two": "2", "four": "4"}
+FAULTS = {"mean": "mean of means", "forgot": "one gradient forgotten once", "float32": "allreduce in float32"}
+_SAYS = {
+    "mean": "with every part's loss averaged first, and those averages averaged",
+    "forgot": "with one replica's gradient forgotten at a single step",
+    "float32": "with gradients added up in float32",
+}
+
+
+def source(record: Record) -> Source:
+    """Where a run number comes from: this record, with its date, torch and machine."""
+    place = f"training run of {record.date}, PyTorch {record.torch}, {record.device} ({record.machine})"
+    return Source(title="Training at Scale", authors="the authors of this site", place=place)
+
+
+def badge(record: Record) -> str:
+    """What a figure drawn from a record says of itself."""
+    return f"training run of this build · {record.date.partition(' ')[0]} · PyTorch {record.torch}"
+
+
+@cache
+def enter(ledger: Ledger) -> None:
+    """Add every run number to `ledger`, once. A record that is stale or torn is made again first (see `macros.records`)."""
+    record = load("lockstep")
+    shown, of = record.results, source(record)
+
+    def run(name: str, value: float | tuple[float, ...], says: str) -> None:
+        ledger.run(f"lockstep.{name}", value, "", says, of)
+
+    run("samples", shown["batch"], "the samples in the batch")
+    run("parameters", shown["parameters"], "the parameters of the network")
+    run("lr", shown["lr"], "the learning rate")
+    run("steps", shown["steps"][-1], "the steps of training")
+    run("every", shown["steps"][1], "the steps from one comparison to the next")
+    run("forgotten_at", shown["forgotten_at"], "the step at which the forgetful run forgets")
+    run("loss_first", shown["loss"]["1"][0], "the loss before training")
+    run("loss_one", shown["loss"]["1"][-1], "the loss that one replica ends at")
+    for name, k in REPLICAS.items():
+        run(f"{name}_replicas", int(k), "a number of replicas that train in lockstep")
+        run(f"parts_{name}", tuple(shown["shards"][k]), f"how the batch is split over {name} replicas")
+        run(f"loss_{name}", shown["loss"][k][-1], f"the loss that {name} replicas end at")
+        run(f"early_{name}", shown["l2"][k][1], f"the relative L2 distance of {name} replicas from one, at the first comparison")
+        run(f"l2_{name}", shown["l2_end"][k], f"the relative L2 distance of {name} replicas from one, at the end")
+        run(f"worst_{name}", shown["l2_worst"][k], f"the largest relative L2 distance of {name} replicas from one")
+        run(f"exponent_{name}", shown["part_in_ten_to"][k], f"the N of “less than one part in 10 to the N”, for {name} replicas")
+        run(f"spread_{name}", max(shown["spread"][k]), f"the most parameters in which any of {name} replicas ever differ")
+        for fault, key in FAULTS.items():
+            broken = shown["faults"][key][k]
+            run(f"{fault}_{name}", broken["l2_end"], f"the relative L2 distance of {name} replicas from one, {_SAYS[fault]}")
+            run(f"{fault}_loss_{name}", broken["loss"][-1], f"the loss that {name} replicas end at, {_SAYS[fault]}")
+    run("worst", max(shown["l2_worst"].values()), "the largest relative L2 distance of several replicas from one")
+    run("exponent", min(shown["part_in_ten_to"].values()), "the N of “less than one part in 10 to the N”")
+    run("spread", max(max(each) for each in shown["spread"].values()), "the most parameters in which any replicas ever differ")
