@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from macros import naked, quotes
+from macros import formulas, naked, quotes
 from macros.calls import INLINE, Recorder, Use, recording
 from macros.code import code
 from macros.drawings import drawing
@@ -27,7 +27,7 @@ from macros.frontmatter import CONFIG, check_config, check_front_matter
 from macros.pages import cards, credit, ledger, live, symbols, verification
 from macros.pins import PINS, ROOT, check_book
 from macros.quantity import Drift, QuoteError, of
-from macros.scan import Call, Fault, Page, prose, scan
+from macros.scan import MACROS, Call, Fault, Page, prose, scan
 from macros.structure import check_structure
 from perfmodel.number import KINDS, Ledger
 
@@ -49,6 +49,7 @@ BLOCKS: dict[str, Callable[..., Any]] = {
     "figure": figure, "drawing": drawing, "table": table, "code": code, "credit": credit, "cards": cards, "ledger": ledger, "symbols": symbols, "live": live, "verification": verification,
 }  # fmt: skip
 CALLABLE: dict[str, Callable[..., Any]] = {**INLINE, **BLOCKS}
+MACROS.update(CALLABLE)
 
 
 @dataclass
@@ -102,7 +103,7 @@ def audit_page(path: str, source: str, evaluator: Evaluator, audit: Audit) -> Pa
         audit.titles[path], faults = check_front_matter(page, evaluator, recorder)
     audit.faults += faults
     audit.uses += recorder.uses
-    audit.faults += [fault for fault in recorder.faults if fault not in audit.faults]
+    audit.faults += [fault for fault in dict.fromkeys(recorder.faults) if fault not in audit.faults]
     audit.faults += _naked(page, evaluator.book)
     audit.faults += check_structure(page)
     return page
@@ -138,13 +139,19 @@ def _naked(page: Page, book: Ledger) -> Iterator[Fault]:
     for call in page.calls:
         for title in _titles(call):
             for finding in naked.findings(title):
-                yield page.fault(call.start, f"{finding.rule} in the title: {finding.text}; say it beside it, where it can be bound", "unbound")
+                yield page.fault(
+                    call.start, f"{finding.rule} in the title: {finding.text}; say it beside it, where it can be bound", "unbound"
+                )
     for offset, shown in words.code:
         if naked.in_code(shown):
             cure = f'take the backticks away and bind it: [= q("{shown.strip()}", name) =]'
             where = offset + len(shown) - len(shown.lstrip())
             yield page.fault(where, f"a naked number in inline code: `{shown.strip()}`; {cure}", "unbound")
     for offset, tex in words.math:
+        try:
+            formulas.mathml(tex.strip())
+        except QuoteError as error:
+            yield page.fault(offset, str(error))
         number = naked.in_formula(tex)
         if number:
             message = f"a naked number in a formula: {number}; print the formula with formula(name, numbers=True)"

@@ -6,125 +6,195 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from bs4 import BeautifulSoup, Comment, NavigableString, Tag
+from bs4 import BeautifulSoup
+from bs4.element import Comment, NavigableString, Tag
 
-from macros import naked
+from macros import naked, text
 from macros.audit import Audit, audit_sources
-from macros.scan import PLAIN, QUOTE, RELATION, Fault
+from macros.fixes import literal
+from macros.markdown import ADDRESS
+from macros.prose import DROP, OTHER, PLAIN, QUOTE, RELATION, SPOKEN, STOP, mask
+from macros.scan import Fault, Page
 
 # Computed or exempt already, each made by a macro that the source audit has held to its rules.
 _MADE = {
-    "q": QUOTE, "rel": RELATION, "plain": PLAIN, "formula": PLAIN, "fig-svg": "", "fig-data": "", "fig-plot": "", "data": "", "ledger": "", "live": "",
-    "fault": "", "faults": "", "badge": "", "fingerprint": "", "headerlink": "", "credit": "",
+    "q": QUOTE, "rel": RELATION, "plain": PLAIN, "formula": OTHER, "fig-svg": STOP, "fig-data": STOP, "fig-plot": STOP, "data": STOP, "ledger": STOP,
+    "live": STOP, "fault": STOP, "faults": STOP, "badge": STOP, "fingerprint": STOP, "headerlink": "", "footnote-ref": "", "footnote-backref": "", "credit": STOP,
 }  # fmt: skip
-_BLOCKS = {
-    "p", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "figcaption", "summary", "dt", "dd", "caption", "blockquote", "div", "section",
-    "table", "tr", "ul", "ol", "figure", "details", "article", "main", "pre", "dl", "thead", "tbody", "title", "label", "br",
+_ATTRIBUTES_MADE = {"data", "fault", "faults", "footnote-backref"}  # whose attributes are made as well
+# Elements that stand inside a sentence; all others part words.
+_INLINE = {
+    "a", "abbr", "b", "bdi", "bdo", "cite", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark", "q", "s", "samp", "small", "span", "strong",
+    "sub", "sup", "time", "u", "var", "wbr",
 }  # fmt: skip
-_SILENT = {"script", "style", "template", "pre", "svg", "noscript"}
-_SPOKEN = ("alt", "title", "aria-label", "placeholder", "content")
+_SILENT = {"script", "style", "template", "pre", "svg", "noscript", "math"}
+_HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
+_SPOKEN = tuple(name for name in SPOKEN if name not in ("content", "value", "srcdoc", "summary"))
+
+
+class _Passage(NamedTuple):
+    """Words as a reader meets them, and where on the page."""
+
+    words: str
+    where: str
+    heading: str = ""
 
 
 def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
     """Every naked number of every built page, mapped back to its line in the source where the words are found there."""
     titles = [words for bound in audit.titles.values() for words in bound]
     for path in sorted(site.rglob("*.html")):
-        source = f"docs/{path.relative_to(site).with_suffix('.md').as_posix()}"
+        built = path.relative_to(site)
+        source = f"docs/{built.with_suffix('.md').as_posix()}"
+        page = audit.pages.get(source)
+        shown = {use.shown for use in audit.uses if use.page == source}
+        known = [f for f in audit.faults if f.path == source]
         soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-        known = {f.message.split(";")[0] for f in audit.faults if f.path == source}
-        shown = [use.shown for use in audit.uses if use.page == source]
-        for words, heading in _passages(soup):
-            for finding in naked.findings(_without(words, titles)):
-                fault = _place(source, audit, finding, words, heading, path.relative_to(site).as_posix())
-                if not any(finding.text in k for k in known):
+        passages = [(p, [*titles, *_bare(page)]) for p in _passages(soup)] + [(p, [*titles, *shown]) for p in _spoken(soup)]
+        for passage, bound in passages:
+            words = mask(passage.words, bound).replace(DROP, "")
+            for finding in naked.findings(words):
+                fault = _place(page, finding, passage._replace(words=words), source if page else built.as_posix())
+                if not any(_is_same(fault, finding, other) for other in known):
                     yield fault
-        for tag in soup.find_all(True):
-            if isinstance(tag, Tag) and not _inside_made(tag):
-                for name in _SPOKEN:
-                    value = tag.get(name)
-                    if not isinstance(value, str) or (tag.name == "meta" and tag.get("name") != "description"):
-                        continue
-                    for finding in naked.findings(_without(value, [*titles, *shown])):
-                        if not any(finding.text in k for k in known):
-                            yield _place(source, audit, finding, value, f"the {name} of a {tag.name}", path.relative_to(site).as_posix())
+        for words, where in _unquoted(soup, shown):
+            yield Fault(
+                source if page else built.as_posix(),
+                0,
+                0,
+                f"in the built page{where}: {words} is marked as a quote, and no call quotes it",
+            )
 
 
-def _inside_made(tag: Tag) -> bool:
-    made = {"data", "fault", "faults"}
-    return any(made & set(parent.get("class") or []) for parent in (tag, *tag.parents) if isinstance(parent, Tag))
+def _is_same(fault: Fault, finding: naked.Finding, other: Fault) -> bool:
+    """Whether the audit of the source has named this already, on its line; anywhere, where the line is not known."""
+    return fault.line in (0, other.line) and finding.text in other.message
 
 
-def _without(words: str, bound: list[str]) -> str:
-    for text in sorted(bound, key=len, reverse=True):
-        if text:
-            words = words.replace(text, QUOTE * len(text))
-    return words
+def _bare(page: Page | None) -> list[str]:
+    """What the calls of a page show as text alone: in headings, and from `qt`."""
+    calls = [c for c in page.calls if c.macro == "qt" or c.where == "heading"] if page else []
+    return [text.typeset(literal(page, call)[1]) for call in calls if page]
 
 
-def _passages(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
-    """Runs of text as a reader meets them, with the heading above each. What macros made stands as a mark."""
+def _classes(tag: Tag) -> list[str]:
+    found = tag.get("class")
+    return found if isinstance(found, list) else [found] if found else []
+
+
+def _roots(soup: BeautifulSoup) -> Iterator[Tag]:
+    """The title and the content. What the theme puts around it repeats titles, and holds no number of its own."""
+    for root in (soup.find("title"), soup.find("article") or soup.find("main") or soup.body or soup):
+        if isinstance(root, Tag):
+            yield root
+
+
+def _passages(soup: BeautifulSoup) -> Iterator[_Passage]:
+    """The text of a page. What macros made stands as a mark, and words do not run on from one block into the next."""
     heading = ""
-    buffer: list[str] = []
+    out: list[str] = []
 
-    def walk(node: Tag) -> Iterator[str]:
+    def flush() -> Iterator[_Passage]:
+        words = re.sub(r"\s+", " ", ADDRESS.sub(OTHER, "".join(out))).strip()
+        out.clear()
+        if words.strip(f"{STOP} "):
+            yield _Passage(words, f" under “{heading}”" if heading else "", heading)
+
+    def walk(node: Tag) -> Iterator[_Passage]:
+        nonlocal heading
         for child in node.children:
             if isinstance(child, Comment):
                 continue
             if isinstance(child, NavigableString):
-                buffer.append(str(child))
-            elif isinstance(child, Tag):
-                classes = child.get("class") or []
-                made = next((c for c in classes if c in _MADE), None)
-                if child.name in _SILENT:
-                    continue
+                out.append("".join([c for c in child if c.isascii() or not _vanishes(c)]))
+            elif isinstance(child, Tag) and child.name not in _SILENT:
+                made = next((c for c in _classes(child) if c in _MADE), None)
+                if child.name in _HEADINGS:
+                    yield from flush()
+                    heading = " ".join(child.get_text().split()).removesuffix("#").strip()
                 if made is not None:
-                    buffer.append(_MADE[made] * max(len(child.get_text()), 1) if _MADE[made] else "\n")
+                    out.append(_MADE[made])
+                elif child.name == "a" and child.get_text() == str(child.get("href")).removeprefix("mailto:"):
+                    out.append(OTHER)  # an address shown as itself
                 elif child.name == "code":
-                    text = child.get_text()
-                    buffer.append(text if naked.in_code(text) else " " * len(text))
-                elif child.name == "math":
-                    buffer.append(child.get_text())
-                elif child.name in _BLOCKS:
-                    yield from flush()
+                    code = child.get_text()
+                    out.append(code if naked.in_code(code) else OTHER)
+                elif child.name in _INLINE:
                     yield from walk(child)
-                    yield from flush()
                 else:
+                    yield from flush()
                     yield from walk(child)
+                    yield from flush()
 
-    def flush() -> Iterator[str]:
-        text = re.sub(r"\s+", " ", "".join(buffer)).strip()
-        buffer.clear()
-        if text:
-            yield text
-
-    for root in [soup.find("title"), soup.find("article") or soup.find("main") or soup.body]:
-        if isinstance(root, Tag):
-            for text in walk(root):
-                yield text, heading
-            for text in flush():
-                yield text, heading
+    for root in _roots(soup):
+        yield from walk(root)
+        yield from flush()
         heading = ""
 
 
-def _place(source: str, audit: Audit, finding: naked.Finding, words: str, heading: str, built: str) -> Fault:
-    """The source line of a finding, by the number and its neighbours; else the page and where on it."""
-    page = audit.pages.get(source)
+def _vanishes(c: str) -> bool:
+    return c in "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+
+
+def _spoken(soup: BeautifulSoup) -> Iterator[_Passage]:
+    """The attributes that a reader sees or hears."""
+    for tag in soup.find_all("meta", attrs={"name": "description"}):
+        yield _Passage(" ".join(str(tag.get("content")).split()), ", in the description")
+    for root in _roots(soup):
+        for tag in root.find_all(True):
+            if any(_ATTRIBUTES_MADE & set(_classes(parent)) for parent in (tag, *tag.parents)):
+                continue
+            for name in _SPOKEN:
+                value = tag.get(name)
+                if isinstance(value, str):
+                    yield _Passage(" ".join(value.split()), f", in the {name} of a {tag.name}")
+
+
+def _unquoted(soup: BeautifulSoup, shown: set[str]) -> Iterator[tuple[str, str]]:
+    """What looks like a quote and is none of those that the source audit has checked."""
+    for root in _roots(soup):
+        for tag in root.find_all(class_="q"):
+            words = tag.get_text()
+            if words not in shown:
+                yield words, f", in a {tag.name}"
+
+
+_TOKEN = re.compile(f"[\\w%×µ½¼¾]+(?:[.,]\\w+)*|[{QUOTE}{RELATION}{PLAIN}{OTHER}]")
+
+
+def _place(page: Page | None, finding: naked.Finding, passage: _Passage, path: str) -> Fault:
+    """The source line of a finding, by the number and its neighbours, as many as it takes, under the same heading if it can be; else the page
+    and where on it."""
     message = f"{finding.rule}: {finding.text}; {naked.cure(finding)}"
+    words = passage.words
     if page:
-        before = words[max(finding.start - 12, 0) : finding.start]
-        after = words[finding.end : finding.end + 12]
-        for pattern in (before + finding.text + after, before + finding.text, finding.text + after, finding.text):
-            offset = page.source.find(pattern)
-            if offset >= 0:
-                return page.fault(offset + pattern.find(finding.text), message, "unbound")
-    where = f" under “{heading}”" if heading else ""
-    return Fault(source if page else built, 0, 0, f"in the built page{where}, near “{words[max(finding.start - 20, 0) : finding.end + 20]}”: {message}", "unbound")
+        begins = [h.start for h in page.prose.headings if passage.heading and passage.heading in page.source[h.start : h.end]]
+        heading = begins[0] if begins else 0
+        built = [*_TOKEN.finditer(naked.plain_characters(words))]
+        source = [*_TOKEN.finditer(naked.plain_characters(page.prose.text))]
+        first = next((k for k, m in enumerate(built) if m.end() > finding.start), len(built))
+        last = next((k for k, m in enumerate(built) if m.start() >= finding.end), len(built))
+        names, others = [m[0] for m in built], [m[0] for m in source]
+        for around in (4, 3, 2, 1, 0):
+            low = max(first - around, 0)
+            wanted = names[low : last + around]
+            at = [k for k in range(len(others) - len(wanted) + 1) if others[k : k + len(wanted)] == wanted] if wanted else []
+            offsets = [page.prose.at[source[k + first - low].start()] for k in at]
+            if offsets:
+                return page.fault(next((o for o in offsets if o >= heading), offsets[0]), message, "unbound")
+    near = words[max(finding.start - 20, 0) : finding.end + 20]
+    near = re.sub(f"[{QUOTE}{RELATION}{PLAIN}{OTHER}{STOP}]", "…", near)
+    return Fault(path, 0, 0, f"in the built page{passage.where}, near “{near}”: {message}", "unbound")
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """`python -m macros.audit_html site`: the built site, read without any hook."""
-    site = Path(sys.argv[1] if len(sys.argv) > 1 else "site")
+    site = Path(arguments[0] if arguments else "site")
+    if not any(site.rglob("*.html")):
+        print(f"{site} holds no built page: run make site first", file=sys.stderr)
+        return 2
     audit = audit_sources()
     faults = [*audit.faults, *audit_site(site, audit)]
     for fault in faults:
@@ -134,4 +204,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

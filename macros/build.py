@@ -83,7 +83,12 @@ def on_post_page(output: str, page: Any, config: Any, **_: Any) -> str:
     """What a link to the page shows where it is shared: its title and its description."""
     title = config["site_name"] if page.is_homepage else f"{page.title} · {config['site_name']}"
     about = page.meta.get("description") or config["site_description"]
-    tags = {"og:title": title, "og:description": about, "og:type": "website" if page.is_homepage else "article", "og:site_name": config["site_name"]}
+    tags = {
+        "og:title": title,
+        "og:description": about,
+        "og:type": "website" if page.is_homepage else "article",
+        "og:site_name": config["site_name"],
+    }
     lines = "".join(f'<meta property="{name}" content="{escape(str(words), quote=True)}">' for name, words in tags.items())
     return output.replace("</head>", f'{lines}<meta name="twitter:card" content="summary"></head>', 1)
 

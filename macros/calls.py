@@ -6,7 +6,7 @@ The same functions serve the audit, which evaluates every call of every page, an
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -95,7 +95,9 @@ def _joint(quantities: list[Quantity]) -> Quantity:
     if len(quantities) == 1:
         return quantities[0]
     numbers = tuple(dict.fromkeys(n for q in quantities for n in q.numbers))
-    return Quantity(tuple(q.value for q in quantities), quantities[0].dim, key(quantities), numbers, 0, ", ".join(q.filled for q in quantities))
+    return Quantity(
+        tuple(q.value for q in quantities), quantities[0].dim, key(quantities), numbers, 0, ", ".join(q.filled for q in quantities)
+    )
 
 
 def qt(words: str, *values: Any) -> Piece:
@@ -133,7 +135,12 @@ def formula(value: Any, *, numbers: bool = False, block: bool = False) -> Piece:
     tag = "div" if block else "span"
     name = html.escape(number.name, quote=True)
     as_text = formulas.filled(number) if numbers else formulas.symbols(number)
-    return Piece(f'<{tag} class="formula" data-formula="{name}">{markup}</{tag}>', as_text, "block" if block else "formula")
+    return Piece(
+        f'<{tag} class="formula" data-formula="{name}">{markup}</{tag}>',
+        as_text,
+        "block" if block else "formula",
+        None if numbers else value,
+    )
 
 
-INLINE = {"q": q, "qt": qt, "rel": rel, "plain": plain, "formula": formula}
+INLINE: dict[str, Callable[..., Any]] = {"q": q, "qt": qt, "rel": rel, "plain": plain, "formula": formula}

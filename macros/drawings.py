@@ -41,8 +41,12 @@ def server() -> str:
         x = 2 + room * gpu + (room - wide) / 2
         parts += [_link(x + wide / 2, 108, 148), _box(x, 150, wide, f"GPU {gpu}", "compute")]
     title, _ = _say("Each device has one link to the switch, with an in-port and an out-port")
-    _, alt = _say("Drawing. The CPU and all GPUs hang on one switch, each by a single link with a direction in and a direction out.")
-    caption, _ = _say('Every link is PCIe 3.0 ×16 and carries [= q("16 GB/s", sync.link) =] each way. The switch is never the bottleneck.')
+    _, alt = _say(
+        "Drawing. The CPU and all GPUs hang on one switch, each by a single link with a direction in and a direction out."
+    )
+    caption, _ = _say(
+        'Every link is PCIe 3.0 ×16 and carries [= q("16 GB/s", sync.link) =] each way. The switch is never the bottleneck.'
+    )
     return (
         f'<figure class="fig drawing" id="fig-server" data-kind="example" data-search-exclude><p class="fig-title">{title}</p>'
         f'<div class="fig-svg"><svg role="img" aria-label="{escape(alt, quote=True)}" viewBox="0 0 340 182" width="340" height="182">{"".join(parts)}</svg></div>'

@@ -5,27 +5,37 @@ from __future__ import annotations
 import ast
 import difflib
 import io
+import operator
 import re
 import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from macros import naked
 from macros.calls import INLINE, Piece, current
 from macros.quantity import Drift, Quantity, QuoteError, groups, shown, unknown
-from macros.scan import Call, Fault, Page, environment, scan_literal
+from macros.scan import Call, Fault, Page, scan_literal
 from perfmodel.number import Ledger
 
-_ENV = environment()
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow, ast.Mod: operator.mod,
+    ast.FloorDiv: operator.floordiv,
+}  # fmt: skip
 _EXAMPLES = {
     "q": 'q("60 ms", sync.one_gpu)', "qt": 'qt("60 ms", sync.one_gpu)', "rel": 'rel("slower", sync.cpu, sync.one_gpu)',
     "plain": 'plain("1985", why="a year")', "formula": "formula(sync.one_gpu, numbers=True)", "figure": 'figure("sync-ring")',
     "table": 'table("barriers")', "credit": 'credit("13.7")',
 }  # fmt: skip
-_JINJA_NAMES = {"true", "false", "none"}
+_CONSTANTS = {"true": True, "false": False, "none": None}  # as Jinja spells them
+
+
+@lru_cache(maxsize=4096)
+def _parsed(expression: str) -> ast.expr:
+    return ast.parse(expression.replace("\n", " ").strip(), mode="eval").body
 
 
 class Evaluator:
@@ -40,7 +50,7 @@ class Evaluator:
 
     def misspelt(self, expression: str) -> str:
         """What is wrong with the names of an expression, "" when all are known."""
-        tree = ast.parse(expression.replace("\n", " ").strip(), mode="eval")
+        tree = _parsed(expression)
         inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and id(node) not in inner:
@@ -51,10 +61,29 @@ class Evaluator:
                 name = ast.unparse(node.func)
                 near = difflib.get_close_matches(name, self.callable, n=1)
                 return f"{name}(…) is not a macro{f'; did you mean {near[0]}?' if near else ': ' + ', '.join(self.callable)}"
-            elif isinstance(node, ast.Name) and node.id not in self.context and node.id not in _JINJA_NAMES:
+            elif isinstance(node, ast.Name) and node.id not in self.context and node.id not in _CONSTANTS:
                 near = difflib.get_close_matches(node.id, [*self.groups, *self.callable, *self.names], n=1)
                 return f"{node.id} is not a number of the book or a macro" + (f"; did you mean {near[0]}?" if near else "")
         return ""
+
+    def _walk(self, node: ast.expr) -> Any:
+        """The value of an expression: names, texts, numbers, + - * /, lists and calls, and nothing else that Jinja could do."""
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name):
+                return _CONSTANTS[name] if name in _CONSTANTS else self.context[name]
+            case ast.Attribute(value=ast.Name(id=name), attr=attr):
+                return getattr(self.groups[name], attr)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+                return _OPERATORS[type(op)](self._walk(left), self._walk(right))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self._walk(operand)
+            case ast.List(elts=elements) | ast.Tuple(elts=elements):
+                return [self._walk(element) for element in elements]
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if all(k.arg for k in keywords):
+                return self.context[name](*map(self._walk, args), **{str(k.arg): self._walk(k.value) for k in keywords})
+        raise QuoteError(f"{ast.unparse(node)} cannot stand in a call: it holds names, texts, numbers and + - * /")
 
     def value(self, expression: str) -> Any:
         """The value of an expression. Raises QuoteError, in an author's words, whatever is wrong with it."""
@@ -62,7 +91,7 @@ class Evaluator:
             wrong = self.misspelt(expression)
             if wrong:
                 raise QuoteError(wrong)
-            return _ENV.compile_expression(expression.replace("\n", " "), undefined_to_none=False)(**self.context)
+            return self._walk(_parsed(expression))
         except QuoteError:
             raise
         except SyntaxError as error:
@@ -86,7 +115,7 @@ class Evaluator:
             raise QuoteError(f"[= {call.source} =] must call one macro, with the words on the page: [= {words} =]")
         _placed(call)
         try:
-            return _ENV.compile_expression(call.source.replace("\n", " "), undefined_to_none=False)(**self.context)
+            return self._walk(_parsed(call.source))
         except QuoteError:
             raise
         except Exception as error:
@@ -124,15 +153,17 @@ def using(ledger: Ledger) -> Iterator[None]:
 
 def book() -> Ledger:
     """The ledger at work: that of the audit that runs, else the one of `perfmodel.book`."""
+    from macros import runs
     from perfmodel import book as module
 
+    runs.enter(module.LEDGER)
     return _book.get() or module.LEDGER
 
 
 def speaker(file: str) -> Callable[[str], tuple[str, str]]:
     """`say` for the texts that stand in the Python file `file` of this package."""
     path = Path(file)
-    shown = f"macros/{path.relative_to(Path(__file__).parent).as_posix()}"
+    shown = "macros/" + path.as_posix().rpartition("/macros/")[2]
     return lambda words: say(words, Evaluator(book()), path, shown)
 
 

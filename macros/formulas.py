@@ -41,8 +41,8 @@ def _print(node: ast.expr, symbol: Callable[[str], str], tex: bool) -> tuple[str
         return _print(child, symbol, tex)
 
     match node:
-        case ast.Constant(value=value):
-            return f"{value:g}", 9
+        case ast.Constant(value=int() | float() as value):
+            return f"{value:.15g}", 9
         case ast.Name(id=name):
             # A value with a unit is a product, and stands in parentheses where a product would: (1 − 0.5 ms), never 2^3 ms.
             shown = symbol(name)
@@ -110,6 +110,9 @@ def mathml(source: str, *, block: bool = False) -> str:
     for command in re.findall(r"\\([A-Za-z]+)", source):
         if command not in COMMANDS:
             raise QuoteError(f"\\{command} is not among the commands that formulas here may use: {', '.join(sorted(COMMANDS))}")
-    markup = str(convert(source, display="block" if block else "inline"))
+    try:
+        markup = str(convert(source, display="block" if block else "inline"))
+    except Exception as error:
+        raise QuoteError(f"the formula ${source}$ cannot be read: {type(error).__name__}; are all its braces closed?") from error
     label = html.escape(source, quote=True)
     return markup.replace("<math ", f'<math alttext="{label}" ', 1)

@@ -32,7 +32,15 @@ Late = Callable[["Audit", Callable[[str], str]], str]  # (audit, page path -> li
 
 def credit(section: str, *more: str) -> Piece:
     """The credit of an act to the sections of Dive into Deep Learning it is adapted from: `credit("13.7")`, `credit("13.5", "13.6")`."""
-    sections = (works.D2L_HYBRIDIZE, works.D2L_ASYNC, works.D2L_PARAMETER_SERVERS, works.D2L_PARALLELISM, hardware.D2L_HARDWARE, works.D2L_MULTIPLE_GPUS, works.D2L_MULTIPLE_GPUS_CONCISE)
+    sections = (
+        works.D2L_HYBRIDIZE,
+        works.D2L_ASYNC,
+        works.D2L_PARAMETER_SERVERS,
+        works.D2L_PARALLELISM,
+        hardware.D2L_HARDWARE,
+        works.D2L_MULTIPLE_GPUS,
+        works.D2L_MULTIPLE_GPUS_CONCISE,
+    )
     known = {s.place.removeprefix("section "): s for s in sections}
     for name in (section, *more):
         if name not in known:
@@ -254,7 +262,10 @@ def symbols_html(audit: Audit, link: Callable[[str], str]) -> str:
     for act in sorted(meanings):
         rows = "".join(
             f'<tr><th scope="row">{formulas.mathml(formulas.SYMBOLS.get(symbol, symbol))}</th>'
-            + "".join(f"<td>{'<br>'.join(cell(n) for n in found.values())}</td>" for cell in (_meaning, _unit_word, lambda n: _name_link(n, link)))
+            + "".join(
+                f"<td>{'<br>'.join(cell(n) for n in found.values())}</td>"
+                for cell in (_meaning, _unit_word, lambda n: _name_link(n, link))
+            )
             + "</tr>"
             for symbol, found in sorted(meanings[act].items(), key=lambda item: item[0].lower())
         )
@@ -324,4 +335,10 @@ def verification_html(audit: Audit, link: Callable[[str], str]) -> str:
     )
 
 
-LATE: dict[str, Late] = {"cards": cards_html, "ledger": ledger_html, "symbols": symbols_html, "live": live_html, "verification": verification_html}
+LATE: dict[str, Late] = {
+    "cards": cards_html,
+    "ledger": ledger_html,
+    "symbols": symbols_html,
+    "live": live_html,
+    "verification": verification_html,
+}

@@ -17,6 +17,13 @@ ROOT = Path(__file__).resolve().parent.parent
 PINS = "verify/expected/given.csv"
 
 
+def exactly(number: Number) -> str:
+    """A number's value with every digit it has, as a pin would be typed."""
+    values = number.value if isinstance(number.value, tuple) else (number.value,)
+    shown = [text.exact(value, number.unit).replace(text.NBSP, " ") for value in values]
+    return f"[{', '.join(shown)}]" if isinstance(number.value, tuple) else shown[0]
+
+
 def check_book(book: Ledger, pins: Path, root: Path = ROOT) -> Iterator[Fault]:
     """What is wrong with the numbers of `book`, before any page quotes them. `pins` is the file of pins: name, value, where."""
     for number, message in book.disagreements():
@@ -40,7 +47,9 @@ def check_book(book: Ledger, pins: Path, root: Path = ROOT) -> Iterator[Fault]:
         if number.kind != "given":
             continue
         if number.name not in pinned:
-            yield Fault(number.path, number.line, 1, f"{number.name} is given but not pinned: add it to {shown}, typed from its source")
+            yield Fault(
+                number.path, number.line, 1, f"{number.name} is given but not pinned: add it to {shown}, typed from its source"
+            )
             continue
         line, value, where = pinned.pop(number.name)
         try:
@@ -49,17 +58,24 @@ def check_book(book: Ledger, pins: Path, root: Path = ROOT) -> Iterator[Fault]:
             yield Fault(shown, line, 1, f"the pin of {number.name} cannot be read: {error}")
             continue
         if not agrees:
-            has = text.exact(number.value, number.unit).replace(text.NBSP, " ")
-            yield Fault(number.path, number.line, 1, f"{number.name} is {has}, but {shown}:{line} pins {value} ({where})", "drifted")
+            has = exactly(number)
+            yield Fault(
+                number.path, number.line, 1, f"{number.name} is {has}, but {shown}:{line} pins {value} ({where})", "drifted"
+            )
     for name, (line, _, _) in pinned.items():
         yield Fault(shown, line, 1, unknown(name, [n.name for n in book if n.kind == "given"]))
 
 
 def _agrees(number: Number, pin: str) -> bool:
-    """Whether a pin is exactly the number. Raises QuoteError for a pin that is no single value."""
+    """Whether a pin is exactly the number, or the list of numbers. Raises QuoteError for a pin that holds a comparison."""
     found = claims.read(pin)
-    if len(found) != 1 or found[0].sign != "=" or found[0].magnitude:
-        raise QuoteError(f'"{pin}" must be one value, without a comparison')
-    size = found[0].unit.size if found[0].unit else 1
-    dim = found[0].unit.dim if found[0].unit else NONE
-    return dim == number.dim and found[0].value * size == Fraction(text.decimal(number.value))
+    values = number.value if isinstance(number.value, tuple) else (number.value,)
+    if any(claim.sign != "=" or claim.magnitude for claim in found):
+        raise QuoteError(f'"{pin}" must be a value, without a comparison')
+    return len(found) == len(values) and all(_is(claim, value, number) for claim, value in zip(found, values, strict=True))
+
+
+def _is(claim: claims.Claim, value: float, number: Number) -> bool:
+    size = claim.unit.size if claim.unit else 1
+    dim = claim.unit.dim if claim.unit else NONE
+    return dim == number.dim and claim.value * size == Fraction(text.decimal(value))

@@ -9,7 +9,7 @@ from typing import Any
 
 from macros import text
 from perfmodel.number import Ledger, Number
-from perfmodel.units import NONE, Dim, unit
+from perfmodel.units import NONE, UNITS, Dim
 
 _LEVEL = {"+": 1, "-": 1, "*": 2, "/": 2}
 
@@ -20,6 +20,10 @@ class QuoteError(ValueError):
     def __init__(self, message: str, fix: str = "") -> None:
         super().__init__(message.replace(text.NBSP, " "))  # a message is read, searched and pasted in a terminal
         self.fix = fix.replace(text.NBSP, " ")
+
+
+class Drift(QuoteError):
+    """A quote or a relation that can be read and does not hold."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,9 @@ class Quantity:
             raise QuoteError(f"a list cannot take part in arithmetic: {left.expr} {sign} {right.expr}")
         if sign in "+-":
             if left.dim != right.dim:
-                raise QuoteError(f"cannot {'add' if sign == '+' else 'subtract'} {left.expr} ({left.dim}) and {right.expr} ({right.dim})")
+                raise QuoteError(
+                    f"cannot {'add' if sign == '+' else 'subtract'} {left.expr} ({left.dim}) and {right.expr} ({right.dim})"
+                )
             dim = left.dim
         else:
             dim = left.dim.times(right.dim, 1 if sign == "*" else -1)
@@ -90,6 +96,14 @@ class Quantity:
     def __rtruediv__(self, other: Any) -> Quantity:
         return self._combine(other, "/", lambda a, b: a / b, swap=True)
 
+    def _refused(self, other: Any) -> Quantity:
+        raise QuoteError(f"a call combines numbers with + - * / only: {self.expr}")
+
+    __pow__ = __rpow__ = __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refused
+
+    def __neg__(self) -> Quantity:
+        return self._refused(self)
+
     def __str__(self) -> str:
         raise QuoteError(f'a number needs its words: write q("{shown(self)}", {self.expr})')
 
@@ -102,11 +116,13 @@ def of(number: Number) -> Quantity:
 
 
 def quantity(value: Any) -> Quantity:
-    """`value` as a quantity: one already, or a plain number typed in a call (`2 * sync.one_gpu`)."""
+    """`value` as a quantity: one already, or a whole number typed in a call (`2 * sync.one_gpu`)."""
     if isinstance(value, Quantity):
         return value
+    if isinstance(value, float) and not value.is_integer():
+        raise QuoteError(f"a call holds names and whole numbers: {value} needs a name in the book")
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return Quantity(value, NONE, f"{value:g}", (), 9, text.show(value))
+        return Quantity(value, NONE, f"{value:.15g}", (), 9, text.show(value))
     raise QuoteError(f"expected a number of the book, such as sync.one_gpu, got {value!r}")
 
 
@@ -117,8 +133,11 @@ def value_text(number: Number) -> str:
     return text.show(number.value, text.best_unit(number.value, number.dim, number.unit))
 
 
+BASE = {u.dim: u.symbol for u in UNITS.values() if u.size == 1 and u.dim != NONE}  # the SI unit of each dimension
+
+
 def shown(q: Quantity) -> str:
-    """A quantity's value, as the suggestion for a quote."""
+    """A quantity's value, as the suggestion for a quote: a sum or a product of counts is a count, a quotient is a ratio."""
     if q.single:
         return value_text(q.single)
     if isinstance(q.value, tuple):
@@ -126,8 +145,11 @@ def shown(q: Quantity) -> str:
     for number in q.numbers:
         if number.dim == q.dim and number.unit:
             return text.show(q.value, text.best_unit(q.value, q.dim, number.unit))
-    base = {str(unit(u).dim): u for u in ("s", "ticks", "B", "B/s", "FLOP", "FLOP/s", "IOPS")}.get(str(q.dim), "×")
-    return text.show(q.value, text.best_unit(q.value, q.dim, base))
+    if q.dim == NONE:
+        counts = all(number.dim == NONE for number in q.numbers) and "/" not in q.expr
+        return text.show(q.value, "" if counts else "×")
+    base = BASE.get(q.dim)
+    return text.show(q.value, text.best_unit(q.value, q.dim, base)) if base else f"{text.show(q.value)} ({q.dim})"
 
 
 class Group:

@@ -143,8 +143,14 @@ class Renderer:
             used[name] = used.get(name, 0) + 1
             self.files.update({f"{DATA}/{file}": content for file, content in made.files.items()})
             return made.html(name if used[name] == 1 else f"{name}-{used[name]}", link(f"docs/{DATA}/"))
+        single = piece.quantity.single if piece.kind == "block" and piece.quantity else None
+        if single:
+            place = f"{link('docs/symbols.md')}#{pages.act_of(single)}"
+            return f'<div class="formula-line">{piece.html}<a class="symbols-link" href="{place}" aria-label="What the symbols mean">symbols</a></div>'
         if piece.kind == "late":
             return pages.LATE[piece.text](self.audit, link)
+        if piece.kind == "code":
+            return piece.html.replace("CODE", link("docs/code/"))
         if piece.kind == "report":
             return piece.html.replace("REPORT", self.report_url or f"{ledger_url}#report")
         return piece.html

@@ -6,6 +6,7 @@ exact decimal number it stands for.
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -16,7 +17,7 @@ NBSP = "\u00a0"
 SUPERSCRIPTS = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 PLAIN_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 # Every blank that a keyboard, a word processor or a browser may put between a number and its unit.
-BLANKS = re.compile("[\u00a0\u2002-\u200b\u202f\u205f\u2060\ufeff]")
+BLANKS = re.compile("[\u00a0\u2000-\u200b\u202f\u205f\u2060\ufeff]")
 
 WORDS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -37,6 +38,8 @@ def decimal(value: float | int) -> Decimal:
     """
     if isinstance(value, int):
         return Decimal(value)
+    if not math.isfinite(value):
+        raise ValueError(f"a number on a page must be finite, got {value}")
     return Decimal(f"{value:.15g}").normalize()
 
 
@@ -91,29 +94,32 @@ def best_unit(value: float, dim: Dim, prefer: str) -> str:
     size = abs(in_unit(value, UNITS[prefer]))
     if Fraction(1, 10) <= size < 10_000:
         return prefer
-    family = [
-        u
-        for u in UNITS.values()
-        if u.dim == dim and ("bit" in u.symbol) == ("bit" in prefer) and "i" not in u.symbol[:2]
-    ]
+    family = [u for u in UNITS.values() if u.dim == dim and ("bit" in u.symbol) == ("bit" in prefer) and "i" not in u.symbol[:2]]
     fits = [u for u in family if abs(in_unit(value, u)) >= 1]
     return max(fits, key=lambda u: u.size).symbol if fits else min(family, key=lambda u: u.size).symbol
 
 
 def show(value: float | int, unit: str = "", places: int | None = None) -> str:
-    """`value` (SI) as text in `unit`, with a no-break space before the unit.
+    """`value` (SI) as text in `unit`, with a no-break space before the unit. A value that is not 0 is never shown as 0.
 
-    >>> show(0.06, "ms"), show(0.04 / 3, "ms"), show(2.0, "×", 2), show(20002)
-    ('60\\xa0ms', '13.3\\xa0ms', '2.00×', '20,002')
+    >>> show(0.06, "ms"), show(0.04 / 3, "ms"), show(2.0, "×", 2), show(20002), show(86400, "days")
+    ('60\\xa0ms', '13.3\\xa0ms', '2.00×', '20,002', '1\\xa0day')
     """
     number = in_unit(value, UNITS[unit] if unit else None)
     places = places_of(number) if places is None else places
-    text = digits(half_up(number, places), places).replace("-", "−")
+    rounded = half_up(number, places)
+    if number and not rounded:
+        places = places_of(number)
+        rounded = half_up(number, places)
+    text = digits(rounded, places).replace("-", "−")
     if not unit:
         return text
-    return (
-        f"{text}{unit}" if unit in ("×", "%") else f"{text}{NBSP}{unit if text != '1' or unit != 'ticks' else 'tick'}"
-    )
+    return f"{text}{unit}" if unit in ("×", "%") else f"{text}{NBSP}{singular(unit) if text == '1' else unit}"
+
+
+def singular(unit: str) -> str:
+    """The unit after a 1: tick, day, year; a symbol stays as it is."""
+    return unit[:-1] if unit in ("ticks", "days", "years") else unit
 
 
 def exact(value: float | int, unit: str) -> str:
@@ -134,18 +140,21 @@ def normalise(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
+_RANGE = re.compile(r"(?<![\w.,^-])(\d+(?:,\d{3})*(?:\.\d+)?)\s*-\s*(?=\d)(?!\d[\d.,]*-\d)")  # two ends; a date has three parts
+
+
 def typeset(text: str) -> str:
     """What an author typed, in the characters of print: µ, ×, −, powers, ranges, a no-break space before a unit.
 
     >>> typeset("5 us"), typeset("4x"), typeset("10^-15"), typeset("-3 ms"), typeset("10-20 ms"), typeset("160-megabyte")
     ('5\\xa0µs', '4×', '10⁻¹⁵', '−3\\xa0ms', '10–20\\xa0ms', '160-megabyte')
     """
-    text = BLANKS.sub(" ", text).replace("μ", "µ")
+    text = re.sub(r"\s+", " ", BLANKS.sub(" ", text)).strip().replace("μ", "µ")
     text = re.sub(r"\bus\b", "µs", text)
     text = re.sub(r"10\^(-?\d+)", lambda m: "10" + m[1].translate(SUPERSCRIPTS), text)
     text = re.sub(r"(?<=\d)\s*[x*](?=\s*10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻])", " ×", text)
-    text = re.sub(r"(?<=\d)x(?![a-z0-9])|(?<![a-z0-9])x(?=\d)", "×", text)
-    text = re.sub(r"(?<=\d)\s*-\s*(?=\d)", "–", text)
-    text = re.sub(r"(?<![\w)])-(?=\d)", "−", text)
-    text = re.sub(r"(?<=\d)\s*<=\s*|<=", "≤", text).replace(">=", "≥")
+    text = re.sub(r"(?<=\d) ?x(?![a-z0-9])|(?<![a-z0-9])x ?(?=\d)", "×", text)
+    text = _RANGE.sub(r"\1–", text)
+    text = re.sub(r"(?<![\w)-])-(?=\d)", "−", text)
+    text = re.sub(r"<=\s*", "≤ ", re.sub(r">=\s*", "≥ ", text))
     return re.sub(r"(?<=[\d⁰¹²³⁴⁵⁶⁷⁸⁹]) (?=[A-Za-zµ×%])", NBSP, text)

@@ -69,7 +69,9 @@ def timeline(
             y=[lane for lane, *_ in found],
             text=[words for *_, words in found],
             meta={"role": "fetch", "muted": True} if role == "wait" else {"role": role},
-            hovertext=[f"{names[role]}{f' · {words}' if words else ''}: {start:g}–{end:g} {unit}" for _, start, end, words in found],
+            hovertext=[
+                f"{names[role]}{f' · {words}' if words else ''}: {start:g}–{end:g} {unit}" for _, start, end, words in found
+            ],
         )
         for role, found in bars.items()
         if found
@@ -86,7 +88,9 @@ def timeline(
         x = in_unit(at, unit)
         own = [i for i, lane in enumerate(lanes) if lane.startswith(prefix)]
         figure.add_shape(type="line", name="total", x0=x, x1=x, y0=own[0] - 0.5, y1=own[-1] + 0.5)
-        figure.add_annotation(name="total", x=x, y=1, yref="paper", text=words, showarrow=False, xanchor="right" if x > upto * 0.7 else "left")
+        figure.add_annotation(
+            name="total", x=x, y=1, yref="paper", text=words, showarrow=False, xanchor="right" if x > upto * 0.7 else "left"
+        )
     return figure
 
 

@@ -24,18 +24,22 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 # The leg that each test module belongs to, by the beginning of its name. A test sees to it that none is left out.
 LEGS = {
-    "perfmodel": "model", "verify.test_model": "model", "verify.test_units": "model",
+    "perfmodel": "model", "verify.test_model": "model", "verify.test_right_values": "model", "verify.test_units": "model",
+    "verify.test_program": "model", "verify.test_overlap": "model", "verify.test_hardware": "model",
+    "verify.test_ladder": "model", "verify.test_scaling": "model",
     "macros": "numbers", "verify.test_quotes": "numbers", "verify.test_relations": "numbers", "verify.test_naked": "numbers",
     "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers",
     "verify.test_code": "code", "verify.test_verify": "code",
     "verify.test_site": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
     "verify.test_browser": "browser",
+    "perfmodel.lockstep": "lockstep", "verify.test_lockstep": "lockstep", "verify.test_records": "lockstep", "verify.test_codechips": "code",
 }  # fmt: skip
-ORDER = ("code", "numbers", "model", "site", "browser")
+ORDER = ("code", "numbers", "model", "lockstep", "site", "browser")
 WHAT = {
     "code": "ruff, mypy --strict, the arrows between the rooms",
     "numbers": "planted faults caught, harmless edits silent",
     "model": "closed forms = engine = independent simulation; right values",
+    "lockstep": "k replicas = 1 replica, in process; each mutant caught",
     "site": "pages, links, outside requests, byte-identical rebuild, faults through a real build",
     "browser": "steps, cards, figures, palettes, no script, print, accessibility, policy",
 }

@@ -166,17 +166,17 @@ FAULTS = [
     ),
     (
         "a macro that raises",
-        "macros/tables.py",
+        "macros/figures/act2.py",
         'return Table(("Call", ',
         'raise KeyError("x")\n    return Table(("Call", ',
         "table(…) failed: KeyError",
     ),
     (
         "a figure's words",
-        "macros/figures.py",
+        "macros/figures/act6.py",
         "each GPU sends to one neighbour and",
         "each GPU sends 3 chunks and",
-        "macros/figures.py:",
+        "macros/figures/act6.py:",
     ),
 ]
 

@@ -46,7 +46,11 @@ def test_outcomes_become_legs(tmp_path: Path) -> None:
     assert legs["site"].status == "failed"
     assert legs["site"].detail.startswith("1 of 2 failed")
     assert legs["code"].status == "failed"
-    assert (legs["browser"].status, legs["browser"].detail, legs["browser"].cure) == ("NOT RUN", "needs Chromium", "apt-get install chromium")
+    assert (legs["browser"].status, legs["browser"].detail, legs["browser"].cure) == (
+        "NOT RUN",
+        "needs Chromium",
+        "apt-get install chromium",
+    )
     text = harness.table(list(legs.values()))
     assert len(text.splitlines()) == len(harness.ORDER)
     assert "NOT RUN  needs Chromium → apt-get install chromium" in text
@@ -68,7 +72,9 @@ def test_required_legs() -> None:
 def test_a_required_leg_that_does_not_run_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], required: str, status: int
 ) -> None:
-    legs = [harness.Leg(leg, "passed", "fine", 1) for leg in harness.ORDER[:-1]] + [harness.Leg("browser", "NOT RUN", "needs Chromium", 0, "install it")]
+    legs = [harness.Leg(leg, "passed", "fine", 1) for leg in harness.ORDER[:-1]] + [
+        harness.Leg("browser", "NOT RUN", "needs Chromium", 0, "install it")
+    ]
     monkeypatch.setattr(harness, "run_tests", lambda full: (legs, 0))
     monkeypatch.setattr(harness, "build_site", lambda: 0)
     monkeypatch.setattr(harness, "ROOT", tmp_path)
@@ -96,7 +102,15 @@ def test_a_verification_of_other_sources_is_not_shown(tmp_path: Path) -> None:
 
 def test_the_fingerprint_sees_every_room(tmp_path: Path) -> None:
     seen = {fingerprint.sources(tmp_path)}
-    for name in ("perfmodel/a.py", "macros/b.py", "docs/c.md", "docs/code/d.py", "docs/records/e.json", "verify/expected/f.csv", "mkdocs.yml"):
+    for name in (
+        "perfmodel/a.py",
+        "macros/b.py",
+        "docs/c.md",
+        "docs/code/d.py",
+        "docs/records/e.json",
+        "verify/expected/f.csv",
+        "mkdocs.yml",
+    ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x", encoding="utf-8")

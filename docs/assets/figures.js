@@ -128,8 +128,8 @@
   }));
 
   const hovers = matchMedia("(hover: hover)").matches;
-  document.querySelectorAll(".fig").forEach((figure) => {
-    const box = figure.querySelector(".fig-box");
+  document.querySelectorAll(".fig > .fig-box").forEach((box) => { // a drawing has no box, and stays as it is
+    const figure = box.parentElement;
     resized.observe(box);
     if (hovers) return seen.observe(box);
     const hint = document.createElement("button");

@@ -1,0 +1,443 @@
+"""What holds on every page, in Chromium: nothing goes wrong, figures are drawn, and all can read them, on a phone, on paper, without a script.
+
+The checks are in browser.py; each is planted with the fault that it is there to find.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from verify import browser as b
+from verify import perf
+from verify.checkout import build, copy, replace
+from verify.server import serve
+
+pytestmark = pytest.mark.browser
+
+ACTS = ("acts/2-queue.html", "acts/6-allreduce.html")
+KINDS = ("index.html", ACTS[1], "numbers.html")  # a page of each kind, where style sheets alone decide
+
+
+@pytest.fixture(scope="module")
+def probe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A site with a page more: a figure in the second of two tabs and once again below, another with an odd label in a note."""
+    project = copy(tmp_path_factory.mktemp("probe") / "project")
+    with (project / "macros/figures/act6.py").open("a", encoding="utf-8") as figures:
+        figures.write(
+            "\n\ndef _odd() -> Drawn:\n"
+            '    figure = go.Figure(go.Bar(orientation="h", x=[9, 5], y=["one", "two"], text=["*a* b", "`c` _d_"], meta={"role": "compute"}))\n'
+            '    return Drawn(figure, "A label", "Bars.", "Bars.", Table(("Bar",), [["one"]]))\n\n\n'
+            'FIGURES["odd"] = _odd\n'
+        )
+    (project / "docs/probe.md").write_text(
+        "---\ntitle: Probe\ndescription: A page for a test.\n---\n\n# Probe\n\n"
+        '=== "First"\n\n    Nothing to see.\n\n=== "Second"\n\n    [= figure("queue-print") =]\n\n'
+        '[= figure("queue-print") =]\n\n??? note "Odd"\n    [= figure("odd") =]\n',
+        encoding="utf-8",
+    )
+    replace(project / "mkdocs.yml", "  - numbers.md", "  - probe.md\n  - numbers.md")
+    site = project / "site"
+    done = build(project, site)
+    assert done.returncode == 0, done.stdout
+    with serve(site) as served:
+        yield f"{served}/probe.html"
+
+
+# ---- Every page ------------------------------------------------------------------------
+
+
+def test_pages_open_and_figures_come_alive(visitor: b.Visitor, site: Path, address: str) -> None:
+    """Each page by its own address, no click before. The visitor sees to it that there is no error, no failed and no outside request."""
+    problems = []
+    for path in b.pages(site):
+        if path == "404.html" and address.startswith("file:"):
+            continue  # a host shows it at any address, so its links begin at the root of the host
+        page = visitor.open(f"{address}/{path}")
+        problems += [f"{path}: {problem}" for check in (b.live, b.redrawn, b.unique_ids) for problem in check(page)]
+        figures = page.locator(b.PLOTS).count()
+        assert visitor.watch(page).asked(b.PLOTLY) == min(figures, 1), path
+        inline = page.locator("script:not([src])").all_text_contents()
+        assert not [script for script in inline if "Plotly" in script or len(script) > 2000], path
+        assert figures or path not in ACTS
+    assert problems == []
+
+
+def test_figures_of_every_step_come_alive(visitor: b.Visitor, site: Path, served: str) -> None:
+    problems = []
+    for path in b.acts(site):
+        page = visitor.open(f"{served}/{path}")
+        problems += b.sweep(page, b.live, b.redrawn)
+        assert visitor.watch(page).asked(b.PLOTLY) == 1, path
+    assert problems == []
+
+
+def test_where_nothing_hovers_figures_wait_for_a_tap(visitor: b.Visitor, served: str) -> None:
+    for act in ACTS:
+        page = visitor.open(f"{served}/{act}", width=390, **b.TOUCH)
+        assert b.sweep(page, b.drawn, b.overflows) == []
+        page.locator(".step-dot").first.tap()
+        page.wait_for_load_state("networkidle")
+        assert visitor.watch(page).asked(b.PLOTLY) == 0
+        page.get_by_role("button", name="Tap to explore").first.tap()
+        expect(page.locator(b.PLOTS).first).to_have_class(re.compile("is-live"))
+        expect(page.get_by_role("button", name="Tap a mark for its values")).to_be_visible()
+        page.locator(".step-dot").nth(1).tap()
+        page.locator(".fig-box:visible").first.tap()
+        assert b.live(page) + b.redrawn(page) == []
+        assert visitor.watch(page).asked(b.PLOTLY) == 1
+
+
+def test_there_and_back_again(visitor: b.Visitor, address: str) -> None:
+    page = visitor.open(f"{address}/index.html")
+    page.locator(f".cards a[href='{ACTS[0]}']").click()
+    page.wait_for_url(f"**/{ACTS[0]}")
+    assert b.live(page) + b.redrawn(page) == []
+    page.go_back()
+    expect(page).to_have_url(re.compile(r"/index\.html$"))
+    page.go_forward()
+    assert b.live(page) + b.redrawn(page) == []
+    assert visitor.watch(page).asked(b.PLOTLY) == 2
+
+
+def test_figures_in_tabs_and_twice_on_a_page(visitor: b.Visitor, probe: str) -> None:
+    page = visitor.open(probe)
+    assert b.unique_ids(page) == []
+    assert page.locator(".fig").evaluate_all("figures => figures.map((figure) => figure.id)") == [
+        "fig-queue-print", "fig-queue-print-2", "fig-odd",
+    ]  # fmt: skip
+    assert b.live(page) + b.redrawn(page) == []
+    expect(page.locator("#fig-queue-print")).not_to_be_visible()
+    page.get_by_text("Second").click()
+    assert b.live(page) + b.redrawn(page) == []
+    page.get_by_text("First").click()
+    page.set_viewport_size({"width": 700, "height": 800})  # hidden while the window changes
+    page.get_by_text("Second").click()
+    expect_fit(page, "#fig-queue-print")
+    assert b.live(page) + b.redrawn(page) + b.overflows(page) == []
+
+
+def test_labels_stay_as_written(visitor: b.Visitor, probe: str) -> None:
+    page = visitor.open(probe)
+    page.get_by_text("Odd").click()
+    assert b.live(page) == []
+    for layer in (".fig-svg .fig-wide .bar-label", ".fig-plot .bartext"):
+        assert page.locator(f"#fig-odd {layer}").all_text_contents() == ["*a* b", "`c` _d_"]
+
+
+def expect_fit(page: Page, figure: str) -> None:
+    """Wait until Plotly's drawing is as wide as the SVG under it."""
+    page.wait_for_function(
+        """(name) => { const figure = document.querySelector(name);
+            const widths = [...figure.querySelectorAll(".fig-svg svg, .fig-plot .main-svg")].map((one) => one.getBoundingClientRect().width);
+            return new Set(widths.filter((width) => width).map(Math.round)).size === 1; }""",
+        arg=figure,
+    )
+
+
+def test_figures_follow_the_window(visitor: b.Visitor, served: str) -> None:
+    """Also one that was drawn in a step which is hidden while the window changes."""
+    page = visitor.open(f"{served}/{ACTS[0]}")
+    assert b.live(page) == []
+    page.get_by_role("button", name="Next").click()
+    assert b.live(page) == []
+    for width in (800, 420):
+        page.set_viewport_size({"width": width, "height": 800})
+        expect_fit(page, "#fig-queue-print")
+        assert b.redrawn(page) == []
+    page.get_by_role("button", name="Back").click()
+    expect_fit(page, "#fig-queue-statements")
+    assert b.redrawn(page) + b.overflows(page) == []
+
+
+def test_nothing_leaves_a_narrow_window(visitor: b.Visitor, site: Path, served: str) -> None:
+    problems = []
+    for path in b.pages(site):
+        page = visitor.open(f"{served}/{path}", width=360, **b.TOUCH)
+        problems += b.sweep(page, b.overflows, b.drawn, b.touch_targets)
+    assert problems == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_scrolls_is_a_stop_of_the_tab_key(visitor: b.Visitor, served: str, width: int) -> None:
+    for act in ACTS:
+        page = visitor.open(f"{served}/{act}", width=width, **b.TOUCH)
+        for where in b.walk(page):
+            page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            assert b.settled(page, b.stops) == [], where
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [(320, "light"), (360, "dark"), (390, "light"), (600, "dark"), (768, "light"), (1024, "dark"), (1280, "light"), (1920, "dark")],
+)
+def test_every_step_at_every_width(visitor: b.Visitor, site: Path, served: str, width: int, scheme: str) -> None:
+    problems = []
+    for path in b.pages(site):
+        page = visitor.open(f"{served}/{path}", width=width, color_scheme=scheme)
+        problems += b.sweep(page, b.live, b.overflows, b.redrawn, b.ink, b.touch_targets)
+    assert problems == []
+
+
+# ---- Palettes --------------------------------------------------------------------------
+
+
+def toggle(page: Page) -> None:
+    page.locator("label[for^=__palette]:visible").click()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("options", [{}, b.TOUCH], ids=["Plotly", "SVG"])
+def test_a_palette_toggled_twice_is_the_first_again(visitor: b.Visitor, served: str, scheme: str, options: dict[str, bool]) -> None:
+    page = visitor.open(f"{served}/{ACTS[0]}#step-3", color_scheme=scheme, **options)
+    if not options:
+        assert b.live(page) == []
+    first = b.paints(page)
+    assert b.ink(page) == []
+    toggle(page)
+    assert b.settled(page, b.ink) == []
+    assert b.paints(page) != first
+    if not options:
+        assert b.redrawn(page) == []
+    toggle(page)
+    assert b.soon(page, lambda: b.paints(page) == first)
+
+
+# ---- Everybody, everywhere ---------------------------------------------------------------
+
+
+def axe(visitor: b.Visitor, url: str, **window: Any) -> list[str]:
+    """What axe finds on a page with all its steps open and a card; of the ledger, which repeats itself, in what the filter leaves."""
+    page = visitor.open(url, **window)
+    if page.get_by_role("searchbox").count():
+        page.get_by_role("searchbox").fill("nvlink")
+    b.reveal(page)
+    if page.locator("a.q").count():
+        page.locator("a.q").first.click()
+        expect(page.locator("#number-card")).to_be_visible()
+    return [f"{url}: {problem}" for problem in b.accessible(page)]
+
+
+def test_axe_finds_nothing(visitor: b.Visitor, site: Path, served: str) -> None:
+    problems = []
+    for path in b.pages(site):
+        problems += axe(visitor, f"{served}/{path}")
+    for path in KINDS:
+        problems += axe(visitor, f"{served}/{path}", width=360, color_scheme="dark")
+    assert problems == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (360, "light"), (360, "dark")])
+def test_axe_finds_nothing_anywhere(visitor: b.Visitor, site: Path, served: str, width: int, scheme: str) -> None:
+    problems = []
+    for path in b.pages(site):
+        problems += axe(visitor, f"{served}/{path}", width=width, color_scheme=scheme)
+    assert problems == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_whole_ledger(visitor: b.Visitor, served: str, scheme: str) -> None:
+    assert b.accessible(visitor.open(f"{served}/numbers.html", color_scheme=scheme)) == []
+
+
+def test_a_figure_keeps_its_name_when_plotly_takes_over(visitor: b.Visitor, served: str) -> None:
+    page = visitor.open(f"{served}/{ACTS[1]}")
+    figure = page.locator(".fig-box:visible").first
+    name = figure.get_attribute("aria-label") or ""
+    assert len(name) > 40
+    assert b.live(page) == []
+    expect(page.get_by_role("img", name=name, exact=True)).to_have_count(1)
+    assert "Data as a table" in page.locator(f"{b.PLOTS}:visible").first.aria_snapshot()
+
+
+def test_less_motion(visitor: b.Visitor, served: str) -> None:
+    problems = []
+    for path in KINDS:
+        page = visitor.open(f"{served}/{path}", reduced_motion="reduce")
+        b.live(page)
+        b.reveal(page)
+        problems += [f"{path}: {problem}" for problem in b.still(page)]
+    assert problems == []
+
+
+def test_without_a_script(visitor: b.Visitor, site: Path, served: str) -> None:
+    problems = []
+    for path in b.pages(site):
+        page = visitor.open(f"{served}/{path}", java_script_enabled=False)
+        problems += [f"{path}: {problem}" for problem in b.complete(page)]
+    assert problems == []
+    page = visitor.open(f"{served}/{ACTS[0]}", java_script_enabled=False)
+    page.locator("a.q", has_text="11 ticks").first.click()
+    expect(page).to_have_url(f"{served}/numbers.html#queue.done")
+    expect(page.locator(".entry:target")).to_contain_text("queue.done")
+
+
+def test_on_paper(visitor: b.Visitor, site: Path, served: str) -> None:
+    """From a light screen and from a dark one, with a figure that Plotly has drawn."""
+    problems = []
+    for path in b.pages(site):
+        page = visitor.open(f"{served}/{path}")
+        b.live(page)
+        for scheme in ("default", "slate"):
+            expect(page.locator("body")).to_have_attribute("data-md-color-scheme", scheme)
+            page.emulate_media(media="print")
+            problems += [f"{path}, {scheme}: {problem}" for check in (b.complete, b.opened, b.ink) for problem in check(page)]
+            expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
+            expect(page.locator("h1")).to_have_css("color", "rgb(28, 32, 36)")
+            page.emulate_media(media="screen")
+            toggle(page)
+    assert problems == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_pdf_holds_every_heading_and_answer(visitor: b.Visitor, served: str, tmp_path: Path, scheme: str) -> None:
+    reader = shutil.which("pdftotext")
+    if not reader:
+        pytest.skip("needs pdftotext; apt-get install poppler-utils")
+    for act in ACTS:
+        page = visitor.open(f"{served}/{act}", color_scheme=scheme)
+        wanted: list[str] = page.evaluate("""[...document.querySelectorAll(".step > h2, details:not(.fig-data) p")]
+          .map((node) => node.firstChild.textContent)""")
+        assert len(wanted) > 6
+        page.pdf(path=tmp_path / "act.pdf")
+        done = subprocess.run([reader, tmp_path / "act.pdf", "-"], capture_output=True, text=True, check=True)
+        printed = squeezed(done.stdout)
+        assert [words for words in wanted if squeezed(words) not in printed] == []
+
+
+def squeezed(text: str) -> str:
+    """Letters and digits alone: a PDF breaks lines and sets spaces where it likes."""
+    return re.sub(r"\W+", "", text)
+
+
+# ---- Downloads -----------------------------------------------------------------------------
+
+
+def cells(figure: Locator) -> list[list[str]]:
+    """The cells of a figure's table of data, plain."""
+    return plain(figure.locator("tr").evaluate_all("rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent))"))
+
+
+def plain(rows: list[list[str]]) -> list[list[str]]:
+    """Cells without what typography adds: no-break spaces, true minus, thousands commas."""
+    return [[re.sub("[\u00a0\u202f]", " ", cell).replace("\u2212", "-").replace(",", "") for cell in row] for row in rows]
+
+
+def test_downloads_hold_what_the_page_shows(visitor: b.Visitor, site: Path, served: str) -> None:
+    """CSV = the table on the page; the trace, the table and the total that is drawn end at the same time; no file is left over."""
+    seen: set[str] = set()
+    for act in b.acts(site):
+        page = visitor.open(f"{served}/{act}", **b.TOUCH)
+        for figure in page.locator(".fig:has(.fig-links)").all():
+            links = {str(link.text_content()): str(link.get_attribute("href")) for link in figure.locator(".fig-links a").all()}
+            files = {name: page.request.get(urljoin(page.url, href)).text() for name, href in links.items()}
+            seen |= {href.rpartition("/")[2] for href in links.values()}
+            shown = cells(figure)
+            assert shown == plain(list(csv.reader(files["CSV"].splitlines())))
+            if "Trace for Perfetto" in files:
+                events = [event for event in json.loads(files["Trace for Perfetto"])["traceEvents"] if event["ph"] == "X"]
+                unit = shown[1][-1].split()[1]
+                size = {"ticks": 1, "µs": 1, "ms": 1000}[unit]
+                ends = {float(row[-1].split()[0]) for row in shown[1:]}
+                (notes,) = plain([figure.locator(".fig-wide .note").all_text_contents()])
+                totals = {float(found[1]) for note in notes if (found := re.search(rf"([\d.]+) {unit}$", note))}
+                assert max(totals) == max(ends) == max(event["ts"] + event["dur"] for event in events) / size
+                assert totals <= ends
+    assert seen == {path.name for path in (site / "data").iterdir()}
+
+
+def test_a_download_is_saved_under_its_name(visitor: b.Visitor, served: str, site: Path) -> None:
+    page = visitor.open(f"{served}/{ACTS[0]}")
+    page.get_by_text("Data as a table").first.click()
+    for name, file in (("CSV", "queue-statements.csv"), ("Trace for Perfetto", "queue-statements.trace.json")):
+        with page.expect_download() as saved:
+            page.get_by_role("link", name=name).first.click()
+        assert saved.value.suggested_filename == file
+        assert saved.value.path().read_bytes() == (site / "data" / file).read_bytes()
+
+
+# ---- Weight --------------------------------------------------------------------------------
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("act", ACTS)
+def test_an_act_is_light(browser: Browser, site: Path, act: str) -> None:
+    weights = perf.weights(site, act, browser)
+    assert sum(weights.values()) <= 120_000, sorted(weights.items(), key=lambda item: -item[1])
+
+
+# ---- Faults, planted -----------------------------------------------------------------------
+
+ADD = "document.querySelector('article').insertAdjacentHTML('beforeend', `{}`)"
+STYLE = "document.adoptedStyleSheets = [new CSSStyleSheet()]; document.adoptedStyleSheets[0].replaceSync(`{}`)"
+IMAGE = "document.body.append(Object.assign(new Image(), { src: 'http://example.invalid/x.png' }))"
+SCRIPT = "document.body.append(Object.assign(document.createElement('script'), { textContent: '1' }))"
+WATCHED = [  # (from where, what is done on the page, what the watch says)
+    ("served", ADD.format('<p style="color: red">x</p>'), "error: policy: style-src-attr refused inline"),
+    ("served", SCRIPT, "error: policy: script-src-elem refused inline"),
+    ("served", IMAGE, "error: policy: img-src refused http://example.invalid/x.png"),
+    ("from disk", IMAGE, "outside request: http://example.invalid/x.png"),
+    ("served", "fetch('nothing.json')", "nothing.json 404"),
+    ("served", "console.warn('careful')", "warning: careful"),
+    ("served", "setTimeout(() => { throw new Error('lost') })", "uncaught: lost"),
+]
+PLANTED = [  # (the check, what is done to the page, what the check says)
+    (b.overflows, ADD.format('<div class="wide">x</div>') + ";" + STYLE.format(".wide { width: 3000px }"), "scrolls sideways: "),
+    (b.overflows, STYLE.format("html, body { overflow-x: clip } .lede { min-width: 3000px }"), "p.lede leaves the window"),
+    (b.drawn, "document.querySelectorAll('.fig-svg svg').forEach((svg) => svg.remove())", "fig-queue-statements: 0 drawings"),
+    (b.drawn, STYLE.format(".fig-svg svg { width: 300px !important }"), "fig-queue-statements: 300 px wide where there are "),
+    (
+        b.drawn,
+        "document.querySelector('.fig-wide g[clip-path] .bar').setAttribute('width', 0)",
+        "fig-queue-statements: a bar of 0 x ",
+    ),
+    (b.drawn, "document.querySelector('.fig-wide .note').setAttribute('x', 900)", "fig-queue-statements: cuts off "),
+    (b.redrawn, "0", "fig-queue-statements: drawn by Plotly 0 times"),
+    (b.unique_ids, ADD.format('<p id="step-1"></p>'), "two elements have the id step-1"),
+    (b.touch_targets, STYLE.format(".step-button { min-height: 30px }"), "step-button is "),
+    (b.stops, "document.querySelector('.notice').tabIndex = 0", "notice does not scroll and is a stop of the Tab key"),
+    (b.ink, STYLE.format("body { --fig-text: #999999 !important }"), "has a contrast of 2.85"),
+    (b.still, STYLE.format(".step { transition: opacity 1s }"), "section.step moves"),
+    (b.complete, "0", "a step is hidden: step-2"),  # as a stepper leaves it
+    (b.complete, STYLE.format(".fig-svg { display: none }"), "a figure is not drawn: fig-queue-statements"),
+    (b.complete, STYLE.format("math { display: none }"), "a formula is hidden: "),
+    (b.complete, ADD.format("<mfrac><mi>a</mi><mi>b</mi></mfrac>"), "a fraction is set in one line: "),
+    (b.opened, "0", "closed on paper: "),
+    (b.opened, ADD.format('<button class="copy">Copy</button>'), "on paper: copy"),
+    (b.cards, "document.querySelector('template.card').content.querySelector('data').textContent = ''", 'the exact value is ""'),
+    (b.cards, "document.querySelector('a.q').dataset.q = 'queue.nothing'", "(queue.nothing): no card"),
+    (b.cards, STYLE.format(".number-card { position: fixed !important; left: 2000px !important }"), "the card leaves the window"),
+    (b.accessible, "document.querySelector('.fig-box').removeAttribute('aria-label')", "role-img-alt: "),
+    (b.accessible, STYLE.format(".notice { color: #999 !important }"), "color-contrast: "),
+]
+
+
+@pytest.mark.parametrize(("where", "plant", "says"), WATCHED, ids=[says for *_, says in WATCHED])
+def test_a_watch_sees(visitor: b.Visitor, site: Path, served: str, where: str, plant: str, says: str) -> None:
+    page = visitor.open(f"{served if where == 'served' else site.as_uri()}/verification.html")
+    problems = visitor.watch(page).problems
+    page.evaluate(f"{{ {plant} }}")
+    assert b.soon(page, lambda: any(says in problem for problem in problems)), problems
+    problems.clear()
+
+
+@pytest.mark.parametrize(("check", "plant", "says"), PLANTED, ids=[says for *_, says in PLANTED])
+def test_a_check_sees_its_fault(visitor: b.Visitor, served: str, check: b.Check, plant: str, says: str) -> None:
+    page = visitor.open(f"{served}/{ACTS[0]}", **b.TOUCH)
+    page.evaluate(f"{{ {plant} }}")
+    found = check(page)
+    assert any(says in problem for problem in found), found
+    visitor.watch(page).problems.clear()
