@@ -30,6 +30,8 @@ _INLINE = {
     "sub", "sup", "time", "u", "var", "wbr",
 }  # fmt: skip
 _SILENT = {"script", "style", "template", "pre", "svg", "noscript", "math"}
+# What holds no words for a reader, or words that the source audit reads: most of a page's bytes, emptied before they are parsed.
+_UNREAD = re.compile(r"(<(svg|template|script|style|math)\b[^>]*>).*?</\2\s*>", re.DOTALL)
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _SPOKEN = tuple(name for name in SPOKEN if name not in ("content", "value", "srcdoc", "summary"))
 
@@ -51,7 +53,7 @@ def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
         page = audit.pages.get(source)
         shown = {use.shown for use in audit.uses if use.page == source}
         known = [f for f in audit.faults if f.path == source]
-        soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        soup = BeautifulSoup(_UNREAD.sub(r"\1</\2>", path.read_text(encoding="utf-8")), "html.parser")
         passages = [(p, [*titles, *_bare(page)]) for p in _passages(soup)] + [(p, [*titles, *shown]) for p in _spoken(soup)]
         for passage, bound in passages:
             words = mask(passage.words, bound).replace(DROP, "")

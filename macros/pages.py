@@ -97,8 +97,8 @@ def call_text(q: Quantity) -> str:
 
 
 def anchor(q: Quantity) -> str:
-    """The id of a quantity on the Numbers page, free of blanks."""
-    return q.expr.replace(" ", "")
+    """The id of a quantity on the Numbers page, free of blanks. The two ends of a range have entries of their own: the first is meant."""
+    return q.numbers[0].name if ", " in q.expr else q.expr.replace(" ", "")
 
 
 def _formula_html(q: Quantity) -> str:

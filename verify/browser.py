@@ -293,7 +293,10 @@ opened = _script("""[...document.querySelectorAll("article details:not(.fig-data
     .filter((node) => node.checkVisibility()).map((node) => `on paper: ${node.className || node.localName}`))""")
 """On paper answers and notes are open, and what is only of use on a screen is gone."""
 
-cards = _script("""[...document.querySelectorAll("a.q")].filter((link) => link.checkVisibility()).flatMap((link) => {
+cards = _script("""(() => {
+const stay = (event) => event.preventDefault(); // a link without a card would lead away
+addEventListener("click", stay);
+const problems = [...document.querySelectorAll("a.q")].filter((link) => link.checkVisibility()).flatMap((link) => {
   const wrong = [];
   const say = (holds, what) => holds || wrong.push(`${link.textContent} (${link.dataset.q}): ${what}`);
   link.scrollIntoView({ block: "nearest" });
@@ -312,7 +315,10 @@ cards = _script("""[...document.querySelectorAll("a.q")].filter((link) => link.c
   say(card.querySelector(".card-more a")?.href === link.href, "leads to another entry");
   card.hidePopover();
   return wrong;
-})""")
+});
+removeEventListener("click", stay);
+return problems;
+})()""")
 """Every number in sight that is a link opens its own card, inside the window, with name, kind, exact value, source and the way to the ledger."""
 
 

@@ -349,7 +349,7 @@ def test_downloads_hold_what_the_page_shows(visitor: b.Visitor, site: Path, serv
             assert shown == plain(list(csv.reader(files["CSV"].splitlines())))
             if "Trace for Perfetto" in files:
                 events = [event for event in json.loads(files["Trace for Perfetto"])["traceEvents"] if event["ph"] == "X"]
-                unit = shown[1][-1].split()[1]
+                unit = shown[-1][-1].split()[1]
                 size = {"ticks": 1, "µs": 1, "ms": 1000}[unit]
                 ends = {float(row[-1].split()[0]) for row in shown[1:]}
                 (notes,) = plain([figure.locator(".fig-wide .note").all_text_contents()])

@@ -185,8 +185,8 @@ class Pages:
         "> q",
     )
 
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
+    def __init__(self, page: int) -> None:
+        self.random = random.Random(page)
         self.next = 7000
 
     def fill(self, template: str) -> str:
@@ -282,19 +282,19 @@ def read_numbers(source: str) -> set[str]:
     return found | {n for _, tex in page.prose.math if naked.in_formula(tex) for n in NUMBER.findall(tex)}
 
 
-def compare(seeds: range) -> tuple[list[int], list[int]]:
+def compare(pages: range) -> tuple[list[int], list[int]]:
     """The pages on which a number that a reader sees is not found; and those on which one in code is."""
     made = parser()
     hidden, alarmed = [], []
-    for seed in seeds:
-        source = Pages(seed).page()
+    for page in pages:
+        source = Pages(page).page()
         if scan.scan("docs/x.md", source).faults:  # a fence that is never closed: the page is refused as it is
             continue
         made.reset()
         visible, code = shown(made.convert(source))
         found = read_numbers(source)
-        hidden += [seed] if visible - found else []
-        alarmed += [seed] if (found & code) - visible else []
+        hidden += [page] if visible - found else []
+        alarmed += [page] if (found & code) - visible else []
     return hidden, alarmed
 
 

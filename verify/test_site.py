@@ -155,7 +155,13 @@ FAULTS = [
         "[= formula(slow.onec, block=True) =]",
         "did you mean slow.once?",
     ),
-    ("a naked number", ACT2, "Python has left before the work begins", "Python has left 6 ticks before", "a naked number: 6 ticks"),
+    (
+        "a naked number",
+        ACT2,
+        "Python has left before the work is done",
+        "Python has left 6 ticks before",
+        "a naked number: 6 ticks",
+    ),
     ("a given changed", "perfmodel/book/act6.py", '"sync.link", 16 * GB', '"sync.link", 16.16 * GB', "given.csv:22 pins 16 GB/s"),
     (
         "the model changed",
@@ -183,12 +189,10 @@ FAULTS = [
 
 @pytest.mark.build
 @pytest.mark.parametrize(("name", "file", "old", "new", "says"), FAULTS, ids=[f[0] for f in FAULTS])
-@pytest.mark.parametrize("options", [(), ("-q",)], ids=["build", "quiet"])
-def test_a_fault_stops_the_build(
-    project: Path, tmp_path: Path, name: str, file: str, old: str, new: str, says: str, options: tuple[str, ...]
-) -> None:
+def test_a_fault_stops_the_build(project: Path, tmp_path: Path, name: str, file: str, old: str, new: str, says: str) -> None:
     line = replace(project / file, old, new)
-    done = build(project, tmp_path / "site", *options)
+    # Quietly, too: -q may not turn a fault into a success.
+    done = build(project, tmp_path / "site", *(("-q",) if name == "a wrong value" else ()))
     assert done.returncode != 0, name
     assert says.format(file=file, line=line) in done.stdout, done.stdout
     assert "Traceback" not in done.stdout

@@ -44,22 +44,20 @@ def _log(at: float, unit: str) -> float:
     return math.log10(in_unit(at, unit))
 
 
-def _beside(
-    figure: go.Figure, x: float, y: str | float, words: str, role: str, span: tuple[float, float], turn: float = 0.62
-) -> None:
-    """Words to the right of a dot, or to its left from the share `turn` of the axis on."""
+def _beside(x: float, y: str | float, words: str, role: str, span: tuple[float, float], turn: float = 0.62) -> dict[str, object]:
+    """A note to the right of a dot, or to its left from the share `turn` of the axis on."""
     low, high = span
     left = x > low + turn * (high - low)
     gap = 0.025 * (high - low)
-    figure.add_annotation(
-        name=role,
-        x=x - gap if left else x + gap,
-        y=y,
-        text=words,
-        showarrow=False,
-        xanchor="right" if left else "left",
-        yanchor="middle",
-    )
+    return {
+        "name": role,
+        "x": x - gap if left else x + gap,
+        "y": y,
+        "text": words,
+        "showarrow": False,
+        "xanchor": "right" if left else "left",
+        "yanchor": "middle",
+    }
 
 
 def _dots(
@@ -94,8 +92,8 @@ def _dots(
             "autorange": "reversed",
         },
     )
-    for row in rows:
-        _beside(figure, _log(row.at, unit), row.lane, row.words, row.role, span)
+    # All notes at once: Plotly checks the whole list again each time that one is added.
+    figure.update_layout(annotations=[_beside(_log(row.at, unit), row.lane, row.words, row.role, span) for row in rows])
     return figure
 
 
@@ -402,9 +400,19 @@ def ladder_rungs() -> Drawn:
         },
         yaxis={"range": [len(LADDER) - 0.4, -0.6], "tickvals": [], "ticktext": []},
     )
-    for place, row in enumerate(LADDER):
-        label = f"{_SHORT[row.id]} · {_shown(f'ladder.{row.id}')}"
-        _beside(figure, _log(value(f"ladder.{row.id}"), "s"), place, label, _ROLE[row.group], span, turn=0.5)
+    figure.update_layout(
+        annotations=[
+            _beside(
+                _log(value(f"ladder.{row.id}"), "s"),
+                place,
+                f"{_SHORT[row.id]} · {_shown(f'ladder.{row.id}')}",
+                _ROLE[row.group],
+                span,
+                turn=0.5,
+            )
+            for place, row in enumerate(LADDER)
+        ]
+    )
     return Drawn(
         figure,
         'From [= q("1.5 ns", ladder.l1) =] to [= q("150 ms", ladder.packet) =]: [= q("eight orders of magnitude", ladder.spread) =] in one table',
