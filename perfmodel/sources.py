@@ -43,7 +43,7 @@ RING = Source(
     url="https://doi.org/10.1016/j.jpdc.2008.09.002",
     place="Journal of Parallel and Distributed Computing 69 (2009)",
 )
-QUEUE_MODEL = Source(title="Training at Scale", authors="the authors of this site", place="cost model, after Dive into Deep Learning 13.2")
-HERE = Source(
-    title="Training at Scale", authors="the authors of this site", place="chosen here to make the point visible"
+QUEUE_MODEL = Source(
+    title="Training at Scale", authors="the authors of this site", place="cost model, after Dive into Deep Learning 13.2"
 )
+HERE = Source(title="Training at Scale", authors="the authors of this site", place="chosen here to make the point visible")

@@ -156,8 +156,8 @@ def live(page: Page) -> list[str]:
 
 
 def reveal(page: Page) -> None:
-    """Show all steps at once, for checks that read the page as a whole."""
-    page.evaluate("document.querySelectorAll('.step').forEach((step) => step.removeAttribute('hidden'))")
+    """Show all steps at once, and what follows the last, for checks that read the page as a whole."""
+    page.evaluate("document.querySelectorAll('[hidden=until-found]').forEach((part) => part.removeAttribute('hidden'))")
 
 
 def soon(page: Page, holds: Callable[[], bool]) -> bool:
@@ -281,6 +281,7 @@ complete = _script("""(() => {
     ...say(".fig:has(.fig-svg)", (figure) => !drawing(figure), "a figure is not drawn"),
     ...say("article math:not(details math, template math)", (math) => !seen(math) || !box(math).height, "a formula is hidden"),
     ...say("article mfrac:not(details mfrac)", flat, "a fraction is set in one line"),
+    ...say("article > details, .after-steps > :not(.fig)", (part) => !seen(part), "what follows the steps is hidden"),
     ...say(".step-bar", seen, "a stepper's bar"),
   ];
 })()""")

@@ -121,7 +121,7 @@ def test_the_ends_hold_without_disabling_a_button(act: Page) -> None:
         ("#step-3", 3),
         ("#step-2-title", 2),
         ("#fig-queue-depth", 4),
-        ("#check", 1),
+        ("#check", STEPS),
         ("#nowhere", 1),
         ("#%zz", 1),
         (f"#:~:text={SENTENCE.replace(' ', '%20')}", 4),
@@ -147,7 +147,7 @@ def in_sight(target: Locator) -> bool:
 
 
 def test_a_changed_address_is_followed(act: Page) -> None:
-    for address, step in (("#step-3", 3), ("#%zz", 3), ("#check", 3), ("#fig-queue-print", 2), ("", 1)):
+    for address, step in (("#step-3", 3), ("#%zz", 3), ("#check", STEPS), ("#fig-queue-print", 2), ("", 1)):
         act.evaluate("(address) => { location.hash = address; }", address)
         expect(act.locator(f"#step-{step}")).to_be_visible()
         assert place(act) == at(step, address=address)

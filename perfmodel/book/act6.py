@@ -67,7 +67,16 @@ _tiny = _given("tiny.gradient", 1 * KB, "KB", "a gradient so small that only lat
 _alpha = _given("tiny.latency", 5 * US, "µs", "the latency of one transfer", HERE)
 _model("tiny.ring", collectives.ring_s(gradient_bytes=_tiny.value, gpus=int(_eight_gpus.value), link_bytes_per_s=_B.value, latency_s=_alpha.value), "µs",
        "a ring over eight GPUs with a tiny gradient", RING, "2*(n-1)*(alpha + S/(n*B))", n=_eight_gpus, alpha=_alpha, S=_tiny, B=_B)  # fmt: skip
-_model("tiny.latencies", 2 * (_eight_gpus.value - 1) * _alpha.value, "µs", "the latencies alone of that ring", RING, "2*(n-1)*alpha", n=_eight_gpus, alpha=_alpha)
+_model(
+    "tiny.latencies",
+    2 * (_eight_gpus.value - 1) * _alpha.value,
+    "µs",
+    "the latencies alone of that ring",
+    RING,
+    "2*(n-1)*alpha",
+    n=_eight_gpus,
+    alpha=_alpha,
+)
 
 # The book's NVLink ring: eight V100s.
 _v = _given("nvlink.gpus", 8, "", "the V100s of the book's larger server", _book)
