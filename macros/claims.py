@@ -27,6 +27,7 @@ MULTIPLES = {
     "¼": Fraction(1, 4), "three quarters": Fraction(3, 4), "¾": Fraction(3, 4), "fifth": Fraction(1, 5), "eighth": Fraction(1, 8),
     "tenth": Fraction(1, 10), "hundredth": Fraction(1, 100), "thousandth": Fraction(1, 1000),
 }  # fmt: skip
+_ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
 _PREFIXES = sorted((*SAME, *COMPARISONS), key=len, reverse=True)
 
 _NUMBER = r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|[+-]?\.[0-9]+"
@@ -163,6 +164,9 @@ def _spelled(words: str, quote: str, sign: str, base: int) -> Claim:
         return Claim(MULTIPLES[multiple], UNITS["×"], None, sign)
     if re.fullmatch(r"(?:an|one) order of magnitude", lower):
         return Claim(Fraction(1), UNITS["×"], None, sign, magnitude=True)
+    every = lower.removeprefix("every ")
+    if every != lower and every in _ORDINALS:
+        return Claim(Fraction(2 + _ORDINALS.index(every)), None, None, sign)
     fold = _FOLD.fullmatch(lower)
     if fold:
         return Claim(Fraction(from_words(fold[1])), UNITS["×"], None, sign, spot=Spot(base, base + fold.end(1), words=True))

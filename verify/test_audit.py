@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from macros import audit as auditing
 from macros import figures
@@ -148,6 +150,91 @@ def test_the_line_is_that_of_the_file(source: str, line: int) -> None:
         str(fault)
         == f'docs/x.md:{line}:10: quotes 61 ms for sync.one_gpu, the model says 60 ms (0.06 s = 2·(4−1)·160 MB / 16 GB/s); write "60 ms"'
     )
+
+
+pieces = st.sampled_from(
+    [
+        "---\n",
+        "title: ",
+        "title_quotes:\n  ",
+        "60 ms",
+        "&a ",
+        "*a",
+        "[",
+        "]",
+        "{",
+        "}",
+        "? ",
+        ": ",
+        "- ",
+        "\n",
+        "\n\n",
+        "\t",
+        "| ",
+        ">-\n ",
+        "'",
+        '"',
+        "#",
+        "\x07",
+        "!x ",
+        "    ",
+        "[= ",
+        " =]",
+        'q("60 ms", sync.one_gpu)',
+        "sync.one_gpu",
+        "q(",
+        ")",
+        "rel(",
+        '"slower"',
+        ", ",
+        " / 0",
+        " ** 2",
+        "lambda: 1",
+        "x.y.z",
+        "f'{x}'",
+        "[% ",
+        " %]",
+        "[##",
+        "##]",
+        "`",
+        "```\n",
+        "$",
+        "$$",
+        "<div>",
+        "</div>",
+        "<!--",
+        "-->",
+        "](",
+        "![",
+        "![a](b)",
+        "## ",
+        "{ .step #step-1 }",
+        "===\n",
+        "> ",
+        "1. ",
+        "!!! note\n",
+        "&#54;",
+        "\\",
+        "**",
+    ]
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=400)
+@given(st.lists(pieces, max_size=25), st.booleans())
+def test_any_page_is_audited_without_failing(parts: list[str], front: bool) -> None:
+    source = ("---\n" if front else "") + "".join(parts)
+    for fault in audit_one("docs/x.md", source).faults:
+        assert 1 <= fault.line <= source.count("\n") + 1
+        assert "\n" not in str(fault)
+    for fault in audit_one(CONFIG, "site_name: " + "".join(parts)).faults:
+        assert fault.path == CONFIG
+
+
+def test_an_alias_that_holds_itself_is_read_once() -> None:
+    assert [f.message for f in audit_one("docs/x.md", "---\ntitle: &a [*a, 60 ms]\n? [x]\n: y\n---\n").faults] == [
+        'a naked number in the title: 60 ms; declare it under title_quotes: "60 ms": name'
+    ]
 
 
 def test_all_faults_of_all_pages_come_out_in_one_run() -> None:

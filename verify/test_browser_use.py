@@ -202,7 +202,9 @@ def test_every_number_has_its_card(visitor: b.Visitor, site: Path, served: str) 
         page.set_viewport_size({"width": 360, "height": 640})
         problems += b.sweep(page, b.cards)
         problems += [
-            f"{path}: {name} has another formula in the ledger" for name, one in b.formulas(page).items() if ledger.get(name) != one
+            f"{path}: {name} has another formula in the ledger"
+            for name, formula in b.formulas(page).items()
+            if "," not in name and ledger.get(name) != formula  # a range leads to the entry of its low end
         ]
         links += page.locator("a.q").count()
     assert problems == []

@@ -66,7 +66,7 @@ def said(claim: Claim) -> tuple[Fraction, str, int | None, str]:
     ("≥ 60 ms", (60, "ms", 0, "≥")), (">= 60 ms", (60, "ms", 0, "≥")), ("at least 60 ms", (60, "ms", 0, "≥")), ("no less than 60 ms", (60, "ms", 0, "≥")),
     ("four", (4, "", None, "=")), ("Four", (4, "", None, "=")), ("twenty-four", (24, "", None, "=")), ("ten thousand", (10_000, "", None, "=")),
     ("a hundred", (100, "", None, "=")), ("two hundred and sixty", (260, "", None, "=")), ("sixty milliseconds", (60, "ms", None, "=")),
-    ("at least two", (2, "", None, "≥")), ("twice", (2, "×", None, "=")), ("half", (Fraction(1, 2), "×", None, "=")),
+    ("at least two", (2, "", None, "≥")), ("every fourth", (4, "", None, "=")), ("Every second", (2, "", None, "=")), ("twice", (2, "×", None, "=")), ("half", (Fraction(1, 2), "×", None, "=")),
     ("a quarter", (Fraction(1, 4), "×", None, "=")), ("two thirds", (Fraction(2, 3), "×", None, "=")), ("½", (Fraction(1, 2), "×", None, "=")),
     ("threefold", (3, "×", None, "=")), ("three-fold", (3, "×", None, "=")), ("three times", (3, "×", None, "=")),
     ("one part in 10^15", (Fraction(1, 10**15), "", None, "=")), ("less than one part in 10^15", (Fraction(1, 10**15), "", None, "<")),
