@@ -108,6 +108,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"\b(?:{_COUNT}|{_MANY})[\s-]+(?:[a-z-]+[\s-]+)?(?:{_MODEL_NOUNS})\b", "a number in words before something the model counts"),
         (rf"\b(?:(?:{_COUNT})-)?(?:{_BIG})\b(?:\s(?:hundred|thousand|million|billion))?{_THINGS}|\b(?:an?|one|{_COUNT})\s(?:hundred|thousand|million|billion)\b",
          "a number in words"),
+        (r"\bevery\s(?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)\b", "a number in words"),
         (r"\b(?:twice|thrice|halves|halved|halving|half|doubl(?:e[sd]?|ing)|tripl(?:e[sd]?|ing)|quadrupl(?:e[sd]?|ing)|quarters?)\b",
          "a multiple in words"),
         (rf"\b(?:{_COUNT}|{_MANY}|n|many|several)-?fold\b", "a multiple in words"),

@@ -60,7 +60,7 @@ class Renderer:
         """A page before Jinja sees it: each wrong call replaced by a mark that shows its fault, so that the page still renders."""
         path = self.path_of(src_uri)
         self._page = path
-        raw = (self.docs / src_uri).read_text(encoding="utf-8")
+        raw = (self.docs / src_uri).read_text(encoding="utf-8-sig")
         page = scan(path, raw)
         front = FRONT_MATTER.match(page.source)
         lead = front.end() if front else 0
@@ -82,7 +82,8 @@ class Renderer:
             mark = "" if call and call.where == "comment" else self._token(_fault_piece(fault, shown))
             out += body[at : found.start()] + mark
             at = end
-        return out + body[at:]
+        # Under a fault Jinja must not stop at a statement or an open comment either: the page is shown with its faults, all of them.
+        return re.sub(r"\[(?=%|##)", "[ ", out + body[at:]) if faults else out + body[at:]
 
     def content(self, html: str, url_of: Callable[[str], str]) -> str:
         """A page's HTML after Markdown: steps made, formulas rendered, every token turned into what it stands for."""

@@ -162,3 +162,9 @@ def test_a_cure_names_the_macro_that_fits() -> None:
     )
     assert naked.cure(number, macro="qt").startswith('bind it: [= qt("60 ms", name) =]')
     assert naked.cure(comparison).startswith('bind it: [= rel("faster", first, second) =]')
+
+
+def test_every_fourth_is_a_number() -> None:
+    """ "Every second" may be a time, and stays free."""
+    assert [f.text for f in naked.findings("A barrier after every fourth task.")] == ["every fourth"]
+    assert naked.findings("It ticks every second.") == []

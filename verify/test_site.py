@@ -214,12 +214,13 @@ def test_all_faults_are_listed_in_one_run(project: Path, tmp_path: Path) -> None
             replace(project / ACT6, '[= rel("slower", sync.cpu, sync.one_gpu) =]', '[= rel("faster", sync.cpu, sync.one_gpu) =]'),
         ),
         ("docs/index.md", replace(project / "docs/index.md", "## Where it comes from", "## Where it comes from, in 1985")),
+        (ACT2, replace(project / ACT2, "Now take $n$ =", "[% if true %] Now take $n$ =")),
     ]
     done = build(project, tmp_path / "site")
     assert done.returncode != 0
     for file, line in lines:
         assert len(re.findall(rf"^{re.escape(file)}:{line}:\d+: ", done.stdout, re.MULTILINE)) == 1, done.stdout
-    assert "4 faults" in done.stdout
+    assert "5 faults" in done.stdout
 
 
 @pytest.mark.build

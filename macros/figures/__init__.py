@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from macros.calls import Piece, Recorder, Use, current, recording
 from macros.embed import figure_html
@@ -14,6 +15,7 @@ from macros.quantity import QuoteError
 from macros.scan import Fault
 from macros.tables import Table
 from macros.timelines import trace
+from perfmodel.number import Ledger
 
 ACTS = (act1, act2, act3, act4, act5, act6)
 FIGURES: dict[str, Callable[[], Drawn]] = {name: draw for act in ACTS for name, draw in act.FIGURES.items()}
@@ -30,14 +32,14 @@ class Made:
     faults: list[Fault] = field(default_factory=list)
 
 
-_made: dict[tuple[str, int], Made] = {}
+_made: WeakKeyDictionary[Ledger, dict[str, Made]] = WeakKeyDictionary()
 
 
 def make(name: str) -> Made:
     """Draw a figure, or take it from the last time: it depends on nothing but the ledger."""
-    key = (name, id(book()))
-    if key in _made:
-        return _made[key]
+    made = _made.setdefault(book(), {})
+    if name in made:
+        return made[name]
     recorder = Recorder(page=current().page)
     with recording(recorder):
         say = speaker(FIGURES[name].__code__.co_filename)
@@ -65,8 +67,8 @@ def make(name: str) -> Made:
             trace_href=f"{folder}{name}.trace.json" if drawn.schedules else None,
         )
 
-    _made[key] = Made(html, files, recorder.uses, recorder.faults)
-    return _made[key]
+    made[name] = Made(html, files, recorder.uses, recorder.faults)
+    return made[name]
 
 
 def figure(name: str) -> Piece:

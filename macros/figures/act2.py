@@ -118,7 +118,7 @@ def queue_depth() -> Drawn:
     every = count("queue.every")
     lines = {
         "one barrier at the end": (_pipeline("queue.tasks"), "compute"),
-        "a barrier after every fourth task": (_pipeline("queue.tasks", every), "fetch"),
+        f"a barrier after every {every} tasks": (_pipeline("queue.tasks", every), "fetch"),
     }
     traces: list[go.Scatter] = []
     rows: list[list[Cell]] = []
@@ -149,8 +149,8 @@ def queue_depth() -> Drawn:
     )
     return Drawn(
         figure,
-        'The queue grows to [= q("four", queue.peak) =] tasks; a barrier after every fourth task keeps it at [= q("two", queue.peak_every_four) =]',
-        'Pending tasks over time. With one barrier at the end the queue climbs to [= q("4", queue.peak) =]. With a barrier after every fourth task it '
+        'The queue grows to [= q("four", queue.peak) =] tasks; a barrier after [= q("every fourth", queue.every) =] task keeps it at [= q("two", queue.peak_every_four) =]',
+        'Pending tasks over time. With one barrier at the end the queue climbs to [= q("4", queue.peak) =]. With a barrier after [= q("every fourth", queue.every) =] task it '
         'never holds over [= q("2", queue.peak_every_four) =].',
         "Each pending task holds memory for its inputs and results.",
         Table(("Barrier", "Time", "Tasks pending from then on"), rows),
@@ -164,7 +164,7 @@ def queue_slow() -> Drawn:
     every = count("queue.every")
     schedules = {
         "once · ": _pipeline("queue.tasks", group="slow").schedule(),
-        "every 4th · ": _pipeline("queue.tasks", every, "slow").schedule(),
+        f"every {every} · ": _pipeline("queue.tasks", every, "slow").schedule(),
     }
     once, often = book()["slow.once"].value, book()["slow.every_four"].value
     return Drawn(
@@ -176,14 +176,14 @@ def queue_slow() -> Drawn:
             roles=_QUEUE_ROLES,
             totals=[
                 Total(f"once: {text.show(once, 'ticks')}", once, "once"),
-                Total(f"every 4th: {text.show(often, 'ticks')}", often, "every"),
+                Total(f"every {every}: {text.show(often, 'ticks')}", often, "every"),
             ],
             waits="Python",
         ),
         'With a slow Python the GPU starves: [= q("27 ticks", slow.once) =], and one more barrier adds [= q("3 ticks", slow.price) =]',
         'Two timelines in which queueing a task takes [= q("3 ticks", slow.enqueue) =] and computing it [= q("1 tick", slow.compute) =]. The GPU is idle '
-        'most of the time. One barrier at the end: [= q("27 ticks", slow.once) =]. A barrier after every fourth task: [= q("30 ticks", slow.every_four) =].',
-        "Upper lanes: one barrier at the end. Lower lanes: a barrier after every fourth task.",
+        'most of the time. One barrier at the end: [= q("27 ticks", slow.once) =]. A barrier after [= q("every fourth", queue.every) =] task: [= q("30 ticks", slow.every_four) =].',
+        'Upper lanes: one barrier at the end. Lower lanes: a barrier after [= q("every fourth", queue.every) =] task.',
         spans_table(schedules, "ticks"),
         badge="cost model · ticks",
         schedules=schedules,

@@ -41,15 +41,15 @@ _model("queue.each", _queue(_eight, 1).total, "ticks", "the total with a barrier
        "n*(t1 + t2 + t3)", n=_eight, t1=_t1, t2=_t2, t3=_t3)  # fmt: skip
 _model("queue.once", _queue(_eight).total, "ticks", "the total with one barrier, at the end", QUEUE_MODEL,
        _once, n=_eight, t1=_t1, t2=_t2, t3=_t3)  # fmt: skip
-_model("queue.every_four", _queue(_eight, _k).total, "ticks", "the total with a barrier after every fourth task", QUEUE_MODEL,
+_model("queue.every_four", _queue(_eight, _k).total, "ticks", "the total with a barrier after every k tasks", QUEUE_MODEL,
        f"n/k*{_group}", n=_eight, k=_four, t1=_t1, t2=_t2, t3=_t3)  # fmt: skip
-_model("queue.nine_every_four", _queue(_nine, _k).total, "ticks", "the total of nine tasks with a barrier after every fourth", QUEUE_MODEL,
+_model("queue.nine_every_four", _queue(_nine, _k).total, "ticks", "the total of nine tasks with a barrier after every k", QUEUE_MODEL,
        f"floor(n/k)*{_group} + t1 + t2 + t3", n=_nine, k=_four, t1=_t1, t2=_t2, t3=_t3)  # fmt: skip
 _model("queue.price", _queue(_eight).barrier_price, "ticks", "what each barrier before the last one adds", QUEUE_MODEL,
        "min(t1, t2) + t3", t1=_t1, t2=_t2, t3=_t3)  # fmt: skip
 _model("queue.peak", _queue(_eight).queue_peak, "", "the most tasks that are pending at one moment", QUEUE_MODEL,
        "n - floor((n-1)*t1/t2)", n=_eight, t1=_t1, t2=_t2)  # fmt: skip
-_model("queue.peak_every_four", _queue(_eight, _k).queue_peak, "", "the same with a barrier after every fourth task", QUEUE_MODEL,
+_model("queue.peak_every_four", _queue(_eight, _k).queue_peak, "", "the same with a barrier after every k tasks", QUEUE_MODEL,
        "k - floor((k-1)*t1/t2)", k=_four, t1=_t1, t2=_t2)  # fmt: skip
 _model("queue.peak_of_seven", _queue(_seven).queue_peak, "", "the most tasks pending when there is one task fewer", QUEUE_MODEL,
        "n - floor((n-1)*t1/t2)", n=_seven, t1=_t1, t2=_t2)  # fmt: skip
@@ -68,7 +68,7 @@ _model("slow.once", _slow().total, "ticks", "the total with one barrier at the e
        _once, n=_eight, t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
 _model("slow.short_form", _slow().short_form, "ticks", "what the short form would give there", D2L_ASYNC,
        "t1 + n*t2 + t3", n=_eight, t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
-_model("slow.every_four", _slow(_k).total, "ticks", "the total with a barrier after every fourth task there", QUEUE_MODEL,
+_model("slow.every_four", _slow(_k).total, "ticks", "the total with a barrier after every k tasks there", QUEUE_MODEL,
        f"n/k*{_group}", n=_eight, k=_four, t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
 _model("slow.price", _slow().barrier_price, "ticks", "what each barrier before the last one adds there", QUEUE_MODEL,
        "min(t1, t2) + t3", t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
