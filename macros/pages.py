@@ -230,15 +230,15 @@ def ledger_html(audit: Audit, link: Callable[[str], str]) -> str:
         f"<p>{len(numbers)} numbers: {', '.join(f'{n} {KIND_WORDS[k]}' for k, n in Counter(n.kind for n in numbers).items())}; "
         f"and {len(expressions)} expressions that pages make of them.</p>"
     ]
-    group = ""
+    by_group: dict[str, list[Number]] = {}
     for number in numbers:
-        name = number.name.partition(".")[0]
-        if name != group:
-            out.append(f'{"</div>" if group else ""}<div class="group"><h2 id="group-{name}">{name}</h2>')
-            group = name
-        same = [t for t in twins[number.value, str(number.dim)] if t != number.name]
-        out.append(_entry(of(number), by_expr.get(number.name, []), audit, link, same))
-    out.append("</div>")
+        by_group.setdefault(number.name.partition(".")[0], []).append(number)
+    for group, members in by_group.items():
+        out.append(f'<div class="group"><h2 id="group-{group}">{group}</h2>')
+        for number in members:
+            same = [t for t in twins[number.value, str(number.dim)] if t != number.name]
+            out.append(_entry(of(number), by_expr.get(number.name, []), audit, link, same))
+        out.append("</div>")
     if expressions:
         out.append('<div class="group"><h2 id="expressions">Expressions that pages quote</h2>')
         out += [_entry(expressions[e], by_expr[e], audit, link, []) for e in sorted(expressions)]

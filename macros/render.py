@@ -6,6 +6,7 @@ number in a step is a link, its repeats are marked text, in a heading or a link 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from html import escape
@@ -116,6 +117,9 @@ class Renderer:
             "<p>\\s*(\ue000(\\d+)\ue001)\\s*</p>", lambda m: m[1] if self.pieces[int(m[2])].kind not in _INLINE else m[0], text
         )
         text = TOKEN.sub(lambda m: replace.get(int(m[1]), escape(self.pieces[int(m[1])].text)), text)
+        # Material names the code in a listing after the nearest id around it: with one of its own, no two get the same.
+        listings = itertools.count(1)
+        text = re.sub(r"<pre(?=>)", lambda _: f'<pre id="listing-{next(listings)}"', text)
         text += "".join(pages.card(q) for q in cards.values())
         return self._banner(path) + text
 

@@ -346,7 +346,7 @@ def ink(page: Page) -> list[str]:
         .filter((text) => text.checkVisibility({ visibilityProperty: true }))
         .map((text) => [text.textContent, getComputedStyle(text).fill, ground(text)]);
     })()""")
-    if not texts and page.locator(".fig").count():
+    if not texts and page.locator(f"{PLOTS}:visible").count():
         return ["no text in any figure"]
     ratios = [(words, contrast(_hex(text), _hex(ground))) for words, text, ground in texts]
     return [f'"{words}" has a contrast of {ratio:.2f}' for words, ratio in ratios if ratio < 4.5]

@@ -222,7 +222,7 @@ def sync_nvlink() -> Drawn:
     """A panel of its own, since the machine is another one: the book's ring, and what its roundings hide."""
     figure, table = _bars(
         [("as the book rounds it", "nvlink.rounded_short", "transfer"), ("nothing rounded", "nvlink.exact", "transfer")],
-        8,
+        10,
         130,
     )
     return Drawn(
