@@ -408,7 +408,7 @@ def wrappers() -> Table:
         ["Gradients", "summed on the first GPU", "averaged by an allreduce, during backward"],
         ["Machines", "one", "one or many"],
     ]
-    return Table(("", "DataParallel", "Distributed\u200bDataParallel"), rows)
+    return Table(("What differs", "DataParallel", "Distributed\u200bDataParallel"), rows)
 
 
 FIGURES: dict[str, Callable[[], Drawn]] = {
