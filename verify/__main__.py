@@ -31,7 +31,7 @@ LEGS = {
     "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers",
     "verify.test_code": "code", "verify.test_verify": "code",
     "verify.test_site": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
-    "verify.test_browser": "browser",
+    "verify.test_browser": "browser", "verify.browser": "browser",
     "perfmodel.lockstep": "lockstep", "verify.test_lockstep": "lockstep", "verify.test_records": "lockstep", "verify.test_codechips": "code",
 }  # fmt: skip
 ORDER = ("code", "numbers", "model", "lockstep", "site", "browser")
