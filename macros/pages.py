@@ -328,7 +328,7 @@ def verification_html(audit: Audit, link: Callable[[str], str]) -> str:
         for leg in last["legs"]
     )
     return (
-        f"<p>Verified on {escape(last['date'])}, in {escape(last['took'])}.</p>"
+        f'<p>Verified on <data class="data">{escape(last["date"])}</data>, in <data class="data">{escape(last["took"])}</data>.</p>'
         '<div class="scroll" role="region" aria-label="Legs of the verification"><table class="data"><thead><tr><th scope="col">Leg</th>'
         f'<th scope="col">Result</th><th scope="col">What was checked</th><th scope="col">What it would take</th></tr></thead><tbody>{rows}</tbody></table></div>'
         f'<p class="fingerprint">Hash of the verified sources: <code>{last["sources"]}</code></p>'
