@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 log = get_plugin_logger("numbers")
+EAGER = '$(location.protocol!=="file:")'
 _serving = False
 _renderer: Any = None
 
@@ -101,6 +102,7 @@ def on_post_build(config: Any, **_: Any) -> None:
         path = site / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
+    search_on_demand(site)
     from macros.audit_html import audit_site
 
     faults = [*_renderer.audit.faults, *audit_site(site, _renderer.audit)]
@@ -109,6 +111,18 @@ def on_post_build(config: Any, **_: Any) -> None:
     print(_renderer.audit.coverage(), file=sys.stderr if faults else sys.stdout)
     if faults and not _serving:
         raise PluginError(f"{len(faults)} fault{'s' if len(faults) != 1 else ''}: nothing is published until each is mended")
+
+
+def search_on_demand(site: Path) -> None:
+    """Let the index of the search wait until a reader turns to the search: it weighs more than an act.
+
+    Material has the switch, and uses it for pages opened from disk. Raises PluginError when a new version has it no longer.
+    """
+    (bundle,) = site.glob("assets/javascripts/bundle.*.min.js")
+    code = bundle.read_text(encoding="utf-8")
+    if code.count(EAGER) != 1:
+        raise PluginError(f"{bundle.name} must fetch the search index at {EAGER!r}, which is there {code.count(EAGER)} times")
+    bundle.write_text(code.replace(EAGER, "$(!1)"), encoding="utf-8")
 
 
 os.environ.setdefault("SOURCE_DATE_EPOCH", "0")  # equal inputs, equal bytes: no page carries the time of its build

@@ -234,16 +234,16 @@ def ledger_html(audit: Audit, link: Callable[[str], str]) -> str:
     for number in numbers:
         by_group.setdefault(number.name.partition(".")[0], []).append(number)
     for group, members in by_group.items():
-        out.append(f'<div class="group"><h2 id="group-{group}">{group}</h2>')
+        out.append(f'<div class="group"><h2 id="group-{group}" data-search-exclude>{group}</h2>')
         for number in members:
             same = [t for t in twins[number.value, str(number.dim)] if t != number.name]
             out.append(_entry(of(number), by_expr.get(number.name, []), audit, link, same))
         out.append("</div>")
     if expressions:
-        out.append('<div class="group"><h2 id="expressions">Expressions that pages quote</h2>')
+        out.append('<div class="group"><h2 id="expressions" data-search-exclude>Expressions that pages quote</h2>')
         out += [_entry(expressions[e], by_expr[e], audit, link, []) for e in sorted(expressions)]
         out.append("</div>")
-    return f'<div class="ledger" data-search-exclude>{"".join(out)}</div>'
+    return f'<div class="ledger">{"".join(out)}</div>'
 
 
 def act_of(number: Number) -> str:

@@ -18,8 +18,6 @@ from pathlib import Path
 from verify.bench_model import Row, runner_bench
 from verify.checkout import ROOT, build, copy
 
-ACTS = ("acts/2-queue.html", "acts/6-allreduce.html")
-
 
 def row(what: str, value: float, unit: str, limit: float) -> Row:
     """One line, with a budget of at most `limit`."""
@@ -75,9 +73,10 @@ def rebuild_s(project: Path) -> float:
 def browser_rows(site: Path) -> list[Row]:
     """Weight and first paint of the acts, in Chromium."""
     from verify import perf
+    from verify.browser import acts
 
     rows = []
-    for act in ACTS:
+    for act in acts(site):
         rows.append(row(f"{act}: weight before Plotly, gzip", perf.page_weight(site, act) / 1000, "kB", 120))
         paint = perf.first_paint(site, act)
         rows.append(row(f"{act}: first contentful paint, slow phone", paint["fcp_s"], "s", 1.2))

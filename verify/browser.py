@@ -21,6 +21,9 @@ MISSING = "needs Chromium; apt-get install chromium, or set CHROMIUM to its path
 ARGUMENTS = [
     "--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-gpu",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # a page that asks another host is caught, and never answered
+    # Two pages of Chromium's own that cost as much as ours, for every window. The last such list counts, so Playwright's comes again.
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,AimEnabled,AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,"
+    "HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,PreconnectToSearch",
 ]  # fmt: skip
 PATIENCE = 10  # s to wait for what must come, on a busy machine
 TOUCH = {"has_touch": True}  # no hover: figures wait for a tap

@@ -317,13 +317,32 @@ def test_the_entry_in_the_address_stands_out(visitor: b.Visitor, served: str) ->
 # ---- Search ----------------------------------------------------------------------------------
 
 
-def test_search_finds_a_word_and_leads_to_its_step(visitor: b.Visitor, served: str) -> None:
-    page = visitor.open(f"{served}/index.html")
+def look_up(page: Page, words: str) -> Locator:
+    """The links that a search for some words gives."""
     page.locator(".md-search__input").click()
-    page.keyboard.type("staircase")
+    page.keyboard.type(words)
     found = page.locator(".md-search-result__link")
     expect(found.first).to_be_visible()
-    step = found.and_(page.locator("[href*='step']")).first
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("630", "acts/5-replicas.html"), ("80 ms", "acts/6-allreduce.html"), ("28 ticks", "acts/2-queue.html"), ("2.28×", "acts/5-replicas.html"),
+        ("[3, 3]", "acts/5-replicas.html"),
+    ],
+)  # fmt: skip
+def test_search_finds_an_act_by_a_number_it_quotes(visitor: b.Visitor, served: str, words: str, page: str) -> None:
+    found = look_up(visitor.open(f"{served}/index.html"), words)
+    assert any(page in str(link.get_attribute("href")) for link in found.all()), found.all_text_contents()
+
+
+def test_search_finds_a_word_and_leads_to_its_step(visitor: b.Visitor, served: str) -> None:
+    page = visitor.open(f"{served}/index.html")
+    page.wait_for_load_state("networkidle")
+    assert visitor.watch(page).asked("search_index") == 0  # it weighs more than an act
+    step = look_up(page, "staircase").and_(page.locator("[href*='step']")).first
     step.evaluate("(link) => link.closest('details') && (link.closest('details').open = true)")
     step.click()
     page.wait_for_url("**/acts/6-allreduce.html*")

@@ -13,21 +13,14 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
+from mkdocs.exceptions import PluginError
 
 from macros.audit import audit_sources
 from macros.audit_html import audit_site
+from macros.build import search_on_demand
 from verify.checkout import ROOT, build, copy, replace
 
 ACT2, ACT6 = "docs/acts/2-queue.md", "docs/acts/6-allreduce.md"
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """This checkout, built once."""
-    path = tmp_path_factory.mktemp("built") / "site"
-    done = build(ROOT, path)
-    assert done.returncode == 0, done.stdout
-    return path
 
 
 @pytest.fixture
@@ -50,6 +43,14 @@ def test_two_builds_are_equal_byte_for_byte(site: Path, tmp_path: Path) -> None:
     second = {p.relative_to(other): p.read_bytes() for p in other.rglob("*") if p.is_file()}
     assert first.keys() == second.keys()
     assert [str(name) for name in first if first[name] != second[name]] == []
+
+
+@pytest.mark.parametrize("code", ["", 'f($(location.protocol!=="file:"),$(location.protocol!=="file:"))'])
+def test_a_theme_without_the_switch_of_the_search_is_refused(tmp_path: Path, code: str) -> None:
+    (tmp_path / "assets/javascripts").mkdir(parents=True)
+    (tmp_path / "assets/javascripts/bundle.1.min.js").write_text(code, encoding="utf-8")
+    with pytest.raises(PluginError, match=r"bundle\.1\.min\.js must fetch the search index at .*, which is there [02] times"):
+        search_on_demand(tmp_path)
 
 
 def broken_links(site: Path) -> list[str]:
