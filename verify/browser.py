@@ -159,8 +159,9 @@ def live(page: Page) -> list[str]:
 
 
 def reveal(page: Page) -> None:
-    """Show all steps at once, and what follows the last, for checks that read the page as a whole."""
-    page.evaluate("document.querySelectorAll('[hidden=until-found]').forEach((part) => part.removeAttribute('hidden'))")
+    """Show all steps at once, what follows the last, and what is folded, for checks that read the page as a whole."""
+    page.evaluate("""{ document.querySelectorAll("[hidden=until-found]").forEach((part) => part.removeAttribute("hidden"));
+      document.querySelectorAll("details").forEach((part) => { part.open = true; }); }""")
 
 
 def soon(page: Page, holds: Callable[[], bool]) -> bool:

@@ -26,7 +26,7 @@ from verify.server import serve
 pytestmark = pytest.mark.browser
 
 ACTS = ("acts/2-queue.html", "acts/6-allreduce.html")
-KINDS = ("index.html", ACTS[1], "numbers.html")  # a page of each kind, where style sheets alone decide
+KINDS = ("index.html", "acts/5-replicas.html", ACTS[1], "numbers.html")  # a page of each kind, where style sheets alone decide
 
 
 @pytest.fixture(scope="module")
