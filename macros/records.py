@@ -31,21 +31,24 @@ class RecordError(ValueError):
 
 
 class Maker(NamedTuple):
-    """What makes a record: a module whose function `record()` returns plain lists and numbers, and the words for the reader."""
+    """What makes a record: a package's function that returns plain lists and numbers, and the words for the reader."""
 
-    module: str
+    package: str
+    function: str
     what: str
 
     @property
-    def file(self) -> str:
-        """The file that holds the code, from the root of the project."""
-        return self.module.replace(".", "/") + ".py"
+    def folder(self) -> str:
+        """The folder that holds the code, from the root of the project."""
+        return self.package.replace(".", "/")
 
 
 MAKERS: Mapping[str, Maker] = MappingProxyType(
     {
         "lockstep": Maker(
-            "perfmodel.lockstep", "the XOR network trained on one replica, on several in lockstep, and on several with a fault"
+            "perfmodel.lockstep",
+            "record",
+            "the XOR network trained on one replica, on several in lockstep, and on several with a fault",
         )
     }
 )
@@ -76,12 +79,12 @@ def load(name: str, *, folder: Path = FOLDER, root: Path = ROOT) -> Record:
     """
     maker = _maker(name)
     path = folder / f"{name}.json"
-    code = code_hash(root / maker.file)
+    code = code_hash(root / maker.folder)
     try:
         record = read(path)
         if record.code == code:
             return record
-        why = f"was made by another version of {maker.file}"
+        why = f"was made by another version of {maker.folder}"
     except FileNotFoundError:
         why = "does not exist"
     except RecordError as error:
@@ -94,7 +97,7 @@ def make(name: str, *, why: str = "is to be made again", folder: Path = FOLDER, 
     """Run the maker of `name` and store what it shows. Raises RecordError, which repeats `why`, when torch is not installed."""
     maker = _maker(name)
     try:
-        module = importlib.import_module(maker.module)
+        package = importlib.import_module(maker.package)
         torch = importlib.import_module("torch")
     except ModuleNotFoundError as error:
         if error.name != "torch":
@@ -102,14 +105,16 @@ def make(name: str, *, why: str = "is to be made again", folder: Path = FOLDER, 
         raise RecordError(
             f"{name}.json {why}, and torch, which makes it, is not installed: run `pip install -r requirements.txt`"
         ) from error
-    results = json.loads(json.dumps(module.record(), allow_nan=False))  # as it will be read: text keys, no tuples
+    results = json.loads(
+        json.dumps(getattr(package, maker.function)(), allow_nan=False)
+    )  # as it will be read: text keys, no tuples
     record = Record(
         what=maker.what,
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         torch=str(torch.__version__),
         device="cpu",
         machine=f"{platform.machine()}, {os.cpu_count()} CPUs",
-        code=code_hash(root / maker.file),
+        code=code_hash(root / maker.folder),
         digest=digest(results),
         results=results,
     )
@@ -142,9 +147,13 @@ def write(record: Record, path: Path) -> None:
         new.unlink(missing_ok=True)
 
 
-def code_hash(path: Path) -> str:
-    """The hash of a source file: its text, whatever the line ends of the checkout."""
-    return hashlib.sha256(path.read_text(encoding="utf-8").encode()).hexdigest()
+def code_hash(folder: Path) -> str:
+    """The hash of the source files of a package: their names and texts, whatever the line ends of the checkout."""
+    code = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        code.update(f"{path.name}\n{len(text)}\n{text}".encode())
+    return code.hexdigest()
 
 
 def digest(results: object) -> str:

@@ -15,7 +15,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
-from torch.func import functional_call
 from torch.nn.functional import cross_entropy
 
 from perfmodel import lockstep
@@ -23,16 +22,15 @@ from perfmodel.lockstep import (
     FAULTS,
     LIMITS,
     LOCKSTEP,
-    Gradients,
     Method,
     Run,
-    Shard,
     allreduce,
     compare,
-    forget,
+    faults,
+    image_batch,
     in_lockstep,
-    mean_loss,
-    rounded,
+    lenet,
+    runs,
     split_batch,
     train,
     train_batch,
@@ -43,7 +41,7 @@ from perfmodel.lockstep import (
 
 ROOT = Path(__file__).resolve().parent.parent
 REPLICAS = (1, 2, 3, 4, 8)
-SHORT = 160  # steps in which every mutant shows, the one that forgets at step 150 included
+SHORT = 60  # steps in which every mutant shows, those that strike once in the last of them included
 
 
 @pytest.fixture(scope="module")
@@ -123,11 +121,11 @@ def test_the_settings_come_back_after_an_error() -> None:
 
 def test_on_a_gpu_float32_is_float32() -> None:
     """TF32 keeps 10 bits of 23; cuDNN's convolutions use it unless told not to. No GPU is needed to see the switches move."""
-    before = [product.fp32_precision for product in lockstep._PRODUCTS]
-    with lockstep._settings(("cuda:0",)):
-        assert [product.fp32_precision for product in lockstep._PRODUCTS] == ["ieee", "ieee"]
+    before = [product.fp32_precision for product in runs.PRODUCTS]
+    with runs.settings(("cuda:0",)):
+        assert [product.fp32_precision for product in runs.PRODUCTS] == ["ieee", "ieee"]
         assert torch.are_deterministic_algorithms_enabled()
-    assert [product.fp32_precision for product in lockstep._PRODUCTS] == before
+    assert [product.fp32_precision for product in runs.PRODUCTS] == before
 
 
 # The parts -------------------------------------------------------------------------------------------------------------------
@@ -315,80 +313,7 @@ def test_element_wise_error_is_no_measure(one: Run) -> None:
 # The mutants -----------------------------------------------------------------------------------------------------------------
 
 
-def _begin_alone(first: nn.Module, replica: int) -> nn.Module:
-    return first if replica == 0 else xor_net(init=replica)
-
-
-def _onto_the_root_only(gradients: Gradients, step: int) -> None:
-    for root, *others in zip(*gradients, strict=True):
-        for other in others:
-            root += other
-
-
-def _root_twice(gradients: Gradients, step: int) -> None:
-    for tensors in zip(*gradients, strict=True):
-        tensors[0].mul_(2)
-        allreduce(tensors)
-
-
-def _all_but_the_last(gradients: Gradients, step: int) -> None:
-    for tensors in list(zip(*gradients, strict=True))[:-1]:
-        allreduce(tensors)
-
-
-def _without_remainder(X: Tensor, y: Tensor, k: int) -> list[Shard]:
-    return split_batch(X[: len(X) // k * k], y[: len(X) // k * k], k)
-
-
-def _overlapping(X: Tensor, y: Tensor, k: int) -> list[Shard]:
-    shards = split_batch(X, y, k)
-    size = len(shards[0][0])
-    shards[1] = (X[size - 1 : size + len(shards[1][0])], y[size - 1 : size + len(shards[1][0])])
-    return shards
-
-
-def _always_the_first(X: Tensor, y: Tensor, k: int) -> list[Shard]:
-    return [split_batch(X, y, k)[0]] * k
-
-
-def _labels_of_the_first(X: Tensor, y: Tensor, k: int) -> list[Shard]:
-    shards = split_batch(X, y, k)
-    return [(shard, shards[0][1][: len(shard)]) for shard, _ in shards]
-
-
-def _forward_in_float32(net: nn.Module, X: Tensor, y: Tensor) -> Tensor:
-    single = {name: p.float() for name, p in net.named_parameters()}
-    return cross_entropy(functional_call(net, single, (X.float(),)), y, reduction="sum").double()
-
-
-def _one_step_more(net: nn.Module, gradients: Sequence[Tensor], rate: float, step: int) -> None:
-    for _ in range(2 if step == SHORT - 1 else 1):
-        LOCKSTEP.update(net, gradients, rate, step)
-
-
-def _faster(net: nn.Module, gradients: Sequence[Tensor], rate: float, step: int) -> None:
-    LOCKSTEP.update(net, gradients, 1.01 * rate, step)
-
-
-MUTANTS = (
-    *FAULTS.values(),
-    Method(name="mean per shard, summed", loss=mean_loss, divide_by=lambda batch, shard, k: 1),
-    Method(name="one replica forgotten at every step", synchronize=forget()),
-    Method(name="divided by the size of the shard", divide_by=lambda batch, shard, k: shard),
-    Method(name="no initial broadcast", begin=_begin_alone),
-    Method(name="no broadcast back", synchronize=_onto_the_root_only),
-    Method(name="one parameter skipped", synchronize=_all_but_the_last),
-    Method(name="allreduce in bfloat16", synchronize=rounded(torch.bfloat16)),
-    Method(name="forward in float32", loss=_forward_in_float32),
-    Method(name="remainder dropped", split=_without_remainder),
-    Method(name="one sample in two shards", split=_overlapping),
-    Method(name="root counted twice", synchronize=_root_twice),
-    Method(name="the first shard for everyone", split=_always_the_first),
-    Method(name="labels of the first shard", split=_labels_of_the_first),
-    Method(name="divided by the batch less one", divide_by=lambda batch, shard, k: batch - 1),
-    Method(name="one step more", update=_one_step_more),
-    Method(name="learning rate 1.01 times", update=_faster),
-)
+MUTANTS = tuple(faults(once_at=SHORT - 1).values())
 
 
 @pytest.mark.parametrize("k", [2, 4])
@@ -398,7 +323,12 @@ def test_each_mutant_is_caught(short: Run, method: Method, k: int) -> None:
     assert not in_lockstep(run, short)
     reasons = why_not(run, short)
     assert reasons
-    if method.name in ("no initial broadcast", "no broadcast back", "one parameter skipped", "divided by the size of the shard"):
+    if method.name in (
+        "no broadcast at the start",
+        "no broadcast of the sum",
+        "one parameter skipped",
+        "divided by the size of the shard",
+    ):
         assert "the replicas differ in" in reasons[-1]
     else:  # the others keep the replicas equal, and wrong by far more than the limit
         assert not any(run.spreads)
@@ -426,15 +356,11 @@ def test_replicas_that_differ_are_seen_whichever_they_are(short: Run) -> None:
 @pytest.mark.full
 def test_lenet_is_in_lockstep_relative_to_its_update() -> None:
     """Its parameters hardly move, so the distance is set against the update: at most 2e-14 in 60 steps of float64."""
-    torch.manual_seed(0)
-    lenet = nn.Sequential(
-        nn.Conv2d(1, 20, 5), nn.ReLU(), nn.AvgPool2d(2), nn.Conv2d(20, 50, 5), nn.ReLU(), nn.AvgPool2d(2),
-        nn.Flatten(), nn.Linear(800, 128), nn.ReLU(), nn.Linear(128, 10),
-    )  # fmt: skip
-    y = torch.arange(61) % 10
-    batch = (torch.randn(10, 1, 28, 28)[y] + 0.5 * torch.randn(61, 1, 28, 28), y)
-    one, four = (train(k, 60, lr=0.05, model=lenet, batch=batch, every=20) for k in (1, 4))
-    assert why_not(four, one, measure="update", limit=2e-14) == ()
+    one, *several = (train(k, 60, lr=0.05, model=lenet(), batch=image_batch(), every=20) for k in (1, 2, 4, 8))
+    for run in several:
+        assert why_not(run, one, measure="update", limit=2e-14) == ()
+    broken = train(2, 60, lr=0.05, model=lenet(), batch=image_batch(), every=20, method=FAULTS["allreduce in float32"])
+    assert why_not(broken, one, measure="update", limit=2e-14) != ()
 
 
 @pytest.mark.parametrize(
@@ -464,5 +390,12 @@ def test_the_record_says_what_the_runs_say(one: Run) -> None:
     assert made["shards"] == {"2": [7, 6]}
     assert made["l2_worst"]["2"] == max(made["l2"]["2"]) <= 1e-15
     assert made["part_in_ten_to"]["2"] >= 15
-    assert set(made["faults"]) == set(FAULTS)
+    assert set(made["faults"]) == set(lockstep.SHOWN)
+    assert set(made["mutants"]) == set(FAULTS)
+    assert [(dtype, list(of)) for dtype, of in made["table"].items()] == [
+        ("float64", ["2", "3", "4", "8"]),
+        ("float32", ["2", "3", "4", "8"]),
+    ]
+    assert made["table"]["float64"]["2"]["l2"] == made["l2_worst"]["2"]
+    assert made["mutants"]["mean of means"]["2"] == {"l2": made["faults"]["mean of means"]["2"]["l2_end"], "spread": 0}
     assert made["faults"]["mean of means"]["2"]["l2_end"] > 1e-4

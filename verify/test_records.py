@@ -49,7 +49,7 @@ def test_a_fresh_record_is_read_and_nothing_is_trained(stored: Path, made: list[
 
 def test_a_record_says_how_it_was_made_and_not_where(stored: Path) -> None:
     record = read(stored)
-    assert (record.device, record.code) == ("cpu", records.code_hash(records.ROOT / "perfmodel/lockstep.py"))
+    assert (record.device, record.code) == ("cpu", records.code_hash(records.ROOT / "perfmodel/lockstep"))
     assert record.machine.split(", ")[1].endswith("CPUs")
     assert os.uname().nodename not in stored.read_text(encoding="utf-8")
     assert record.date.endswith("UTC")
@@ -72,7 +72,7 @@ def _without_a_key(text: str) -> str:
 @pytest.mark.parametrize(
     ("damage", "why"),
     [
-        (_other_code, "was made by another version of perfmodel/lockstep.py"),
+        (_other_code, "was made by another version of perfmodel/lockstep"),
         (lambda text: text[: len(text) // 2], "is torn"),
         (lambda text: "", "is torn"),
         (lambda text: "[1, 2]", "is torn"),
@@ -102,22 +102,31 @@ def test_a_record_of_bytes_that_are_no_text_is_made_again(stored: Path, made: li
 
 
 def test_the_record_follows_the_code(stored: Path, made: list[str], tmp_path: Path) -> None:
-    """The hash is that of the file: any edit of it makes the record stale, another line end does not."""
-    code = records.ROOT / "perfmodel/lockstep.py"
-    copy = tmp_path / "root" / "perfmodel" / "lockstep.py"
-    copy.parent.mkdir(parents=True)
-    copy.write_bytes(code.read_bytes().replace(b"\n", b"\r\n"))
+    """The hash is that of the files: any edit, file more or name changed makes the record stale, another line end does not."""
+    code, copy = records.ROOT / "perfmodel/lockstep", tmp_path / "root/perfmodel/lockstep"
+    copy.mkdir(parents=True)
+    for path in code.glob("*.py"):
+        (copy / path.name).write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     load("lockstep", folder=stored.parent, root=tmp_path / "root")
     assert made == []
-    copy.write_bytes(code.read_bytes() + b"\n")
-    load("lockstep", folder=stored.parent, root=tmp_path / "root")
-    assert made == ["lockstep"]
+    for times, change in enumerate(
+        (
+            lambda: (copy / "step.py").write_bytes((code / "step.py").read_bytes() + b"\n"),
+            lambda: (copy / "more.py").write_bytes(b""),
+            lambda: (copy / "more.py").rename(copy / "other.py"),
+        ),
+        start=1,
+    ):
+        change()
+        load("lockstep", folder=stored.parent, root=tmp_path / "root")
+        assert len(made) == times
 
 
 def test_without_torch_a_fresh_record_is_enough_and_a_stale_one_is_an_error_in_words(
     stored: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "perfmodel.lockstep")
+    for name in [name for name in sys.modules if name.startswith("perfmodel.lockstep")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
     assert load("lockstep", folder=stored.parent).results == RESULTS
     stored.write_text("{", encoding="utf-8")

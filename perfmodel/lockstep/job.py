@@ -1,0 +1,98 @@
+"""What processes are asked to train, as data that can be written to a file and read by every rank."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from perfmodel.lockstep.faults import FAULTS, ONCE_AT
+from perfmodel.lockstep.networks import BATCH
+from perfmodel.lockstep.runs import EVERY, LR, STEPS
+from perfmodel.units import at_least, positive
+
+TROUBLES = ("raise", "exit", "kill", "hang", "shape")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """One training of the XOR network over all ranks, and which fault is planted in its method, if any.
+
+    `how` is "allreduce" (each rank sends its summed gradient to all_reduce) or "ddp" (DistributedDataParallel, which averages over
+    ranks, so each rank's loss is weighted by ranks / samples). `samples` is how many of the batch are used: with fewer than there
+    are ranks, some have none. Raises ValueError for anything else.
+    """
+
+    how: str = "allreduce"
+    dtype: str = "float64"
+    steps: int = STEPS
+    every: int = EVERY
+    lr: float = LR
+    samples: int = BATCH
+    fault: str = ""
+    once_at: int = ONCE_AT
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (
+            ("how", self.how, ("allreduce", "ddp")),
+            ("dtype", self.dtype, ("float64", "float32")),
+            ("fault", self.fault, ("", *FAULTS)),
+        ):
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+        for name, whole in (("steps", self.steps), ("every", self.every), ("samples", self.samples)):
+            at_least(name, whole, 1)
+        positive("lr", self.lr)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """What befalls one rank before the allreduce of one step, the first time that the group runs: see TROUBLES.
+
+    "raise" an error, "exit" with a status, "kill" by a signal, "hang" for ever, or begin with parameters of another "shape".
+    """
+
+    kind: str
+    rank: int
+    step: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in TROUBLES:
+            raise ValueError(f"kind must be one of {', '.join(TROUBLES)}; got {self.kind!r}")
+        at_least("rank", self.rank, 0)
+        at_least("step", self.step, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What all ranks of a run do: some trainings, one after the other.
+
+    `device` is "cpu", "cuda" (each rank the GPU of its own number) or "cuda:0" (all share one); `backend` "gloo" or "nccl".
+    A collective that takes over `timeout_s` seconds fails. With `save_every` above 0 there is a checkpoint after so many steps,
+    and a group that is started again goes on from it.
+    """
+
+    trainings: tuple[Training, ...]
+    backend: str = "gloo"
+    device: str = "cpu"
+    timeout_s: float = 30.0
+    save_every: int = 0
+    trouble: Trouble | None = None
+
+    @property
+    def name(self) -> str:
+        """A name for what is trained, whatever befalls it: a checkpoint of another job must not be taken for one of this."""
+        return hashlib.sha256(json.dumps([asdict(t) for t in self.trainings]).encode()).hexdigest()[:12]
+
+    def write(self, folder: Path) -> None:
+        """Store the job where the ranks look for it."""
+        (folder / "job.json").write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+
+def read(folder: Path) -> Job:
+    """The job in a folder."""
+    content = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+    trouble = content.pop("trouble")
+    trainings = tuple(Training(**each) for each in content.pop("trainings"))
+    return Job(trainings=trainings, trouble=Trouble(**trouble) if trouble else None, **content)

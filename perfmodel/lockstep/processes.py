@@ -1,0 +1,224 @@
+"""Lockstep over processes: torchrun starts a process per replica, torch.distributed carries the gradients, this collects the runs.
+
+>>> one = train(1, 20)
+>>> (two,) = run(2, Job(trainings=(Training(steps=20),)))
+>>> why_not(two, one)
+()
+
+Raises RunError, with a short message that names the rank and the cause, when a rank fails. No process is left behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from perfmodel.lockstep.compare import why_not
+from perfmodel.lockstep.job import Job, Training
+from perfmodel.lockstep.runs import Run, spread, train
+from perfmodel.units import at_least
+
+__all__ = ["Ended", "Job", "RunError", "Training", "collect", "launch", "run", "train", "why_not"]
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE_S = 120.0
+ONE_HOST = ("--standalone",)
+
+
+class RunError(RuntimeError):
+    """A run over processes that failed."""
+
+
+class Ended(NamedTuple):
+    """How a group of processes ended: the reason ("" when all went well), the seconds it took, processes that outlived it."""
+
+    reason: str
+    seconds: float
+    left: tuple[int, ...]
+
+
+def run(k: int, job: Job, **options: Any) -> list[Run]:
+    """Run a job on k processes of this machine; returns a Run for each of its trainings.
+
+    Options are those of `launch`. Raises RunError when a rank fails, ValueError for k below 1.
+    """
+    with tempfile.TemporaryDirectory(prefix="lockstep-") as folder:
+        ended = launch(k, job, Path(folder), **options)
+        if ended.reason:
+            raise RunError(ended.reason)
+        return collect(k, job, [Path(folder)])
+
+
+def launch(
+    k: int,
+    job: Job,
+    folder: Path,
+    *,
+    options: Sequence[str] = ONE_HOST,
+    restarts: int = 0,
+    patience_s: float = PATIENCE_S,
+    environment: Mapping[str, str] | None = None,
+    prefix: Sequence[str] = (),
+) -> Ended:
+    """Let torchrun start k ranks that do a job in a folder, and wait for them.
+
+    `options` are torchrun's; `restarts` how often it starts the group again after a rank has failed; `prefix` is a command that
+    runs the launcher, such as one that enters a network namespace. After `patience_s` seconds all is ended.
+    """
+    at_least("k", k, 1)
+    job.write(folder)
+    mark = uuid.uuid4().hex
+    env = {
+        **os.environ, "OMP_NUM_THREADS": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8", "PYTHONPATH": str(ROOT), "LOCKSTEP_RUN": mark,
+        **({"GLOO_SOCKET_IFNAME": "lo"} if sys.platform == "linux" else {}), **(environment or {}),
+    }  # fmt: skip
+    report = folder / f"failures-{mark}.json"
+    command = [
+        *prefix, sys.executable, "-m", "perfmodel.lockstep.processes", str(report), *options, f"--nproc-per-node={k}", f"--max-restarts={restarts}",
+        "-m", "perfmodel.lockstep.rank", str(folder),
+    ]  # fmt: skip
+    begin = time.monotonic()
+    log = folder / f"log-{mark}.txt"
+    with log.open("wb") as output:
+        launcher = subprocess.Popen(command, cwd=ROOT, env=env, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            status = launcher.wait(timeout=patience_s)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            if launcher.poll() is None:  # the time is up, or this process is being ended
+                os.killpg(launcher.pid, signal.SIGKILL)  # the ranks end with it
+                launcher.wait()
+    seconds = time.monotonic() - begin
+    left = _left_over(mark)
+    if status is None:
+        reason = f"the group took over {patience_s:g} s"
+    elif status:
+        reason = _reason(report, log)
+    else:
+        reason = ""
+    return Ended(reason, seconds, left)
+
+
+def _reason(report: Path, log: Path) -> str:
+    """Why a group failed, in a line: what its launcher wrote down, else the last line that was printed."""
+    if report.exists():
+        return str(json.loads(report.read_text(encoding="utf-8"))["reason"])
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return f"torchrun ended without a reason; its last line: {lines[-1] if lines else 'none'}"
+
+
+def _left_over(mark: str) -> tuple[int, ...]:
+    """Processes of a group that are still there two seconds after its end; they are ended. Known on Linux only."""
+    proc = Path("/proc")
+    if not (proc / "self/environ").exists():
+        return ()
+
+    def alive() -> tuple[int, ...]:
+        found = []
+        for path in proc.glob("[0-9]*/environ"):
+            try:
+                if f"LOCKSTEP_RUN={mark}".encode() in path.read_bytes():  # a zombie has no environment any more
+                    found.append(int(path.parent.name))
+            except OSError:
+                continue  # it has ended meanwhile, or is not ours
+        return tuple(found)
+
+    end = time.monotonic() + 2
+    while (left := alive()) and time.monotonic() < end:
+        time.sleep(0.05)
+    for process in left:
+        os.kill(process, signal.SIGKILL)
+    return left
+
+
+def collect(k: int, job: Job, folders: Sequence[Path]) -> list[Run]:
+    """The runs of a job, from the files that its k ranks wrote into the folders of their hosts.
+
+    Raises RunError for a file that is missing.
+    """
+    files = {path.name: path for folder in folders for path in folder.glob("rank-*.pt")}
+    missing = [str(rank) for rank in range(k) if f"rank-{rank}.pt" not in files]
+    if missing:
+        raise RunError(f"every rank must write what it saw, got nothing from rank {', '.join(missing)}")
+    ranks = [torch.load(files[f"rank-{rank}.pt"], weights_only=True) for rank in range(k)]
+    runs = []
+    for number, training in enumerate(job.trainings):
+        each = [rank[number] for rank in ranks]
+        flat = [rank["parameters"] for rank in each]
+        runs.append(
+            Run(
+                k=k,
+                dtype=flat[0].dtype,
+                method=training.fault or "lockstep",
+                steps=tuple(each[0]["steps"]),
+                losses=tuple(each[0]["losses"]),
+                parameters=tuple(flat[0]),
+                spreads=tuple(spread(row) for row in zip(*flat, strict=True)),
+                tensors=tuple((name, size) for name, size in each[0]["tensors"]),
+            )
+        )
+    return runs
+
+
+# The launcher, a process of its own: torchrun, and a reason in one line when it fails -------------------------------------------
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`python -m perfmodel.lockstep.processes REPORT …`: torchrun with the arguments; why it failed goes into the file REPORT."""
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.run import main as torchrun
+
+    report, *rest = arguments
+    try:
+        torchrun(rest)
+    except ChildFailedError as error:
+        reason = blame({rank: (f.message, f.exitcode, f.timestamp) for rank, f in error.failures.items()})
+    except (RuntimeError, OSError, ValueError) as error:
+        reason = f"no rank was started: {_first_line(error)}"
+    else:
+        return 0
+    Path(report).write_text(json.dumps({"reason": reason}), encoding="utf-8")
+    print(reason, file=sys.stderr)
+    return 1
+
+
+def blame(failures: Mapping[int, tuple[str, int, int]]) -> str:
+    """The cause of a failure in a line, from what torchrun knows of each rank that failed: (message, exit status, time).
+
+    A rank that was killed or left without a word comes first, then the first that raised an error: the others failed because of it.
+
+    >>> blame({0: ("LostError: rank 1 did not come", 1, 7), 1: ("", -9, 8)})
+    'rank 1 was killed by SIGKILL'
+    >>> blame({0: ("ValueError: planted", 1, 7), 1: ("RuntimeError: connection closed", 1, 8)})
+    'rank 0: ValueError: planted'
+    """
+    silent = {rank: status for rank, (message, status, _) in failures.items() if "Error" not in message}
+    if silent:
+        rank, status = min(silent.items())
+        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status} and said nothing"
+        return f"rank {rank} {how}"
+    lost = [message for message, *_ in failures.values() if message.startswith("LostError: ")]
+    if lost:
+        return _first_line(lost[0].removeprefix("LostError: "))
+    rank, (message, *_) = min(failures.items(), key=lambda item: item[1][2])
+    return f"rank {rank}: {_first_line(message)}"
+
+
+def _first_line(message: object) -> str:
+    return str(message).strip().partition("\n")[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
