@@ -33,7 +33,7 @@ __all__ = ["Ended", "Job", "RunError", "Training", "collect", "launch", "run", "
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE_S = 120.0
-ONE_HOST = ("--standalone",)
+ONE_HOST = ("--standalone", "--local-addr=127.0.0.1")  # the address: a name of the machine may lead nowhere
 
 
 class RunError(RuntimeError):
@@ -81,6 +81,7 @@ def launch(
     mark = uuid.uuid4().hex
     env = {
         **os.environ, "OMP_NUM_THREADS": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8", "PYTHONPATH": str(ROOT), "LOCKSTEP_RUN": mark,
+        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",  # a new store for each start: in the old one a restarted group finds the addresses of the dead
         **({"GLOO_SOCKET_IFNAME": "lo"} if sys.platform == "linux" else {}), **(environment or {}),
     }  # fmt: skip
     report = folder / f"failures-{mark}.json"
@@ -184,7 +185,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         torchrun(rest)
     except ChildFailedError as error:
-        reason = blame({rank: (f.message, f.exitcode, f.timestamp) for rank, f in error.failures.items()})
+        reason = blame({rank: Failure(_said(f.message), f.exitcode, f.timestamp) for rank, f in error.failures.items()})
     except (RuntimeError, OSError, ValueError) as error:
         reason = f"no rank was started: {_first_line(error)}"
     else:
@@ -194,26 +195,41 @@ def main(arguments: Sequence[str]) -> int:
     return 1
 
 
-def blame(failures: Mapping[int, tuple[str, int, int]]) -> str:
-    """The cause of a failure in a line, from what torchrun knows of each rank that failed: (message, exit status, time).
+class Failure(NamedTuple):
+    """What torchrun knows of a rank that failed: the error it raised ("" for none), its exit status (−9: by signal 9), the time."""
 
-    A rank that was killed or left without a word comes first, then the first that raised an error: the others failed because of it.
+    said: str
+    status: int
+    time: int
 
-    >>> blame({0: ("LostError: rank 1 did not come", 1, 7), 1: ("", -9, 8)})
+
+def blame(failures: Mapping[int, Failure]) -> str:
+    """The cause of a failure in a line.
+
+    A rank that was killed or left without a word comes first; then one that others have named; then the first that raised an
+    error. Ranks whose connection broke, and those that torchrun itself has ended, failed because of another.
+
+    >>> blame({0: Failure("GroupError: rank 1 did not come", 1, 7), 1: Failure("", -9, 8), 2: Failure("", -15, 8)})
     'rank 1 was killed by SIGKILL'
-    >>> blame({0: ("ValueError: planted", 1, 7), 1: ("RuntimeError: connection closed", 1, 8)})
-    'rank 0: ValueError: planted'
+    >>> blame({0: Failure("RuntimeError: Connection closed by peer", 1, 7), 1: Failure("ValueError: planted", 1, 8)})
+    'rank 1: ValueError: planted'
     """
-    silent = {rank: status for rank, (message, status, _) in failures.items() if "Error" not in message}
+    silent = {rank: f.status for rank, f in failures.items() if not f.said and f.status != -signal.SIGTERM}
     if silent:
         rank, status = min(silent.items())
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status} and said nothing"
         return f"rank {rank} {how}"
-    lost = [message for message, *_ in failures.values() if message.startswith("LostError: ")]
-    if lost:
-        return _first_line(lost[0].removeprefix("LostError: "))
-    rank, (message, *_) = min(failures.items(), key=lambda item: item[1][2])
-    return f"rank {rank}: {_first_line(message)}"
+    named = [f.said for f in failures.values() if f.said.startswith("GroupError: ")]
+    if named:
+        return _first_line(named[0].removeprefix("GroupError: "))
+    rank = min(failures, key=lambda rank: (not failures[rank].said, "Connection " in failures[rank].said, failures[rank].time))
+    said = failures[rank].said
+    return f"rank {rank}: {_first_line(said)}" if said else "every rank was ended by SIGTERM, and none said why"
+
+
+def _said(message: Any) -> str:
+    """The error in torchrun's message of a failure: a text, or a mapping where the rank raised one; "" where it could not say."""
+    return str(message["message"]) if isinstance(message, dict) else ""
 
 
 def _first_line(message: object) -> str:

@@ -31,11 +31,11 @@ from perfmodel.lockstep.networks import xor_batch, xor_net
 from perfmodel.lockstep.runs import flatten, mean_loss_of, named_sizes, settings
 from perfmodel.lockstep.step import LOCKSTEP, Method, gradients_of
 
-PATIENCE_S = 4.0  # to find out who is missing, when a collective has failed
+PATIENCE_S = 3.0  # to find out who is missing, when a collective has failed
 
 
-class LostError(RuntimeError):
-    """A rank did not do its part of a collective. The message names it."""
+class GroupError(RuntimeError):
+    """The group cannot go on, because of one rank: the message names it, whichever rank says so."""
 
 
 # The sum over ranks ---------------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class Rank:
                 if missing is None:
                     raise
                 names = missing[1] or missing[2]
-                raise LostError(
+                raise GroupError(
                     f"rank {names} did not come to the allreduce of step {step} within {self.job.timeout_s:g} s"
                 ) from error
             raise
@@ -139,14 +139,14 @@ class Rank:
             time.sleep(3600)
 
     def same_shapes(self, net: nn.Module) -> None:
-        """Raises ValueError, on every rank, unless all hold parameters of the same shapes: a sum of others would hang or be wrong."""
+        """Raises GroupError, on every rank, unless all hold parameters of the same shapes: a sum of others would hang or be wrong."""
         shapes = [(name, tuple(p.shape)) for name, p in net.named_parameters()]
         everyones: list[Any] = [None] * self.ranks
         dist.all_gather_object(everyones, shapes, group=self.control)
         for rank, theirs in enumerate(everyones):
             for (name, shape), (_, other) in zip(everyones[0], theirs, strict=False):
                 if shape != other:
-                    raise ValueError(f"rank {rank} holds {name} in the shape {other}, rank 0 in {shape}: all must hold the same")
+                    raise GroupError(f"rank {rank} holds {name} in the shape {other}, rank 0 in {shape}: all must hold the same")
 
     def train(self, training: Training) -> dict[str, Any]:
         """Train, and return what was recorded: steps, losses, parameters (a row a step), names and sizes of the tensors."""
@@ -157,8 +157,7 @@ class Rank:
         if self.trouble and self.trouble.kind == "shape":
             net = nn.Sequential(nn.Linear(2, 9), nn.Tanh(), nn.Linear(9, 2)).to(self.device, dtype)
         self.same_shapes(net)
-        done = self.resume(net)
-        first = done["steps"][-1] if done["steps"] else 0
+        first, done = self.resume(net)
         if first == 0 and method.begin is LOCKSTEP.begin:
             for parameter in net.parameters():
                 dist.broadcast(parameter.data, 0)
@@ -167,7 +166,7 @@ class Rank:
         send = sends(training.once_at).get(training.fault, _sum)
         shard, labels = method.split(X, y, self.ranks)[self.number]
         for step in range(first, training.steps + 1):
-            if (step % training.every == 0 or step == training.steps) and step not in done["steps"]:
+            if (step % training.every == 0 or step == training.steps) and step not in done["steps"]:  # a checkpoint may hold this one
                 done["steps"].append(step)
                 done["losses"].append(mean_loss_of(net, X, y))
                 done["parameters"].append(flatten(net))
@@ -217,14 +216,13 @@ class Rank:
         if self.number == 0:
             checkpoint.save(self._file, {**done, "step": step, "net": net.state_dict()}, job=self.job.name)
 
-    def resume(self, net: nn.Module) -> dict[str, Any]:
-        """Put the checkpoint's parameters into the network; returns what had been recorded until then, or that nothing was."""
+    def resume(self, net: nn.Module) -> tuple[int, dict[str, Any]]:
+        """Put the checkpoint's parameters into the network; returns its step, and what had been recorded until then."""
         state = checkpoint.load(self._file, job=self.job.name) if self.job.save_every else None
         if state is None:
-            return {"steps": [], "losses": [], "parameters": []}
+            return 0, {"steps": [], "losses": [], "parameters": []}
         net.load_state_dict(state["net"])
-        kept = [i for i, step in enumerate(state["steps"]) if step <= state["step"]]
-        return {name: [state[name][i] for i in kept] for name in ("steps", "losses", "parameters")}
+        return state["step"], {name: state[name] for name in ("steps", "losses", "parameters")}
 
 
 def die_with_the_parent() -> None:
