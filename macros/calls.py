@@ -125,13 +125,20 @@ def plain(words: str, *, why: str = "") -> Piece:
     return Piece(f'<span class="plain">{html.escape(shown)}</span>', shown, "plain")
 
 
-def formula(value: Any, *, numbers: bool = False, block: bool = False) -> Piece:
-    """The formula of a number, with symbols, or with its numbers filled in and its value (`numbers=True`); on a line of its own (`block=True`)."""
+def formula(value: Any, *, numbers: bool = False, block: bool = False, result: str = "") -> Piece:
+    """The formula of a number, with symbols, or with its numbers filled in and its value (`numbers=True`); on a line of its own (`block=True`).
+
+    `result` writes the value as a quote does, with as many digits as the page wants.
+    """
     number = value.single if isinstance(value, Quantity) else None
     if number is None:
         raise QuoteError("formula(…) takes one number of the book, such as sync.one_gpu")
-    source = formulas.tex(number, numbers=numbers)
-    markup = formulas.mathml(source, block=block)
+    if result and not numbers:
+        raise QuoteError("formula(…) shows a result only with numbers=True")
+    if result:
+        quotes.check(result, value)
+    source = formulas.tex(number, numbers=numbers, result=result)
+    markup = formulas.breakable(source) if numbers and block else formulas.mathml(source, block=block)
     tag = "div" if block else "span"
     name = html.escape(number.name, quote=True)
     as_text = formulas.filled(number) if numbers else formulas.symbols(number)

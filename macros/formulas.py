@@ -95,13 +95,34 @@ def _tex_value(text: str) -> str:
     return rf"{value}\,\text{{{unit}}}" if unit else value
 
 
-def tex(number: Number, *, numbers: bool = False) -> str:
-    """The formula in TeX, with symbols or with its numbers filled in, and its value at the end when filled."""
+def tex(number: Number, *, numbers: bool = False, result: str = "") -> str:
+    """The formula in TeX, with symbols or with its numbers filled in, and its value at the end when filled: in the words of `result`, if any."""
     inputs: Mapping[str, Number] = number.inputs
     if not numbers:
         return _print(_expression(number), lambda s: SYMBOLS.get(s, s), tex=True)[0]
     body = _print(_expression(number), lambda s: _tex_value(value_text(inputs[s])), tex=True)[0]
-    return f"{body} = {_tex_value(value_text(number))}"
+    return f"{body} = {_tex_value(result.replace(' ', NBSP) or value_text(number))}"
+
+
+def pieces(source: str) -> list[str]:
+    r"""A formula in TeX, cut before each + - = that stands outside braces and parentheses: there a narrow screen may break the line.
+
+    >>> pieces(r"1 + \max\left(2 + 3, 4\right) = 5")
+    ['1', '{} + \\max\\left(2 + 3, 4\\right)', '{} = 5']
+    """
+    cut, depth = [""], 0
+    for word in source.split(" "):
+        if word in ("+", "-", "=") and not depth:
+            cut.append("{} " + word)  # after an empty group a sign stands between two operands, and is spaced as such
+        else:
+            cut[-1] += " " * bool(cut[-1]) + word
+        depth += len(re.findall(r"[({]|\\l(?:ceil|floor)", word)) - len(re.findall(r"[)}]|\\r(?:ceil|floor)", word))
+    return cut
+
+
+def breakable(source: str) -> str:
+    """A formula on a line of its own, as MathML in pieces: as long as the screen is wide enough, they stand side by side."""
+    return "<wbr>".join(mathml(piece).replace("<math ", '<math displaystyle="true" ', 1) for piece in pieces(source))
 
 
 @functools.lru_cache(maxsize=512)
@@ -114,5 +135,5 @@ def mathml(source: str, *, block: bool = False) -> str:
         markup = str(convert(source, display="block" if block else "inline"))
     except Exception as error:
         raise QuoteError(f"the formula ${source}$ cannot be read: {type(error).__name__}; are all its braces closed?") from error
-    label = html.escape(source, quote=True)
+    label = html.escape(source.removeprefix("{} "), quote=True)
     return markup.replace("<math ", f'<math alttext="{label}" ', 1)

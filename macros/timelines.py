@@ -22,7 +22,7 @@ def in_unit(value: float, unit: str) -> float:
 
 
 class Total(NamedTuple):
-    """A marked time: what stands at the line, when, and the schedule whose lanes it crosses (by its prefix)."""
+    """A marked time: what stands at the line, when, and the schedule whose lanes it crosses (how the names of its lanes begin)."""
 
     words: str
     at: float
@@ -88,9 +88,13 @@ def timeline(
         x = in_unit(at, unit)
         own = [i for i, lane in enumerate(lanes) if lane.startswith(prefix)]
         figure.add_shape(type="line", name="total", x0=x, x1=x, y0=own[0] - 0.5, y1=own[-1] + 0.5)
-        figure.add_annotation(
-            name="total", x=x, y=1, yref="paper", text=words, showarrow=False, xanchor="right" if x > upto * 0.7 else "left"
-        )
+        note: dict[str, Any] = {"name": "total", "showarrow": False}
+        if prefix and x <= 0.75 * upto:  # beside its own lanes, where a phone has room for it
+            note |= {"x": x + 0.01 * upto, "y": (own[0] + own[-1]) / 2, "text": words, "xanchor": "left"}
+        else:
+            words = f"{prefix}: {words}" if prefix else words
+            note |= {"x": x, "y": 1, "yref": "paper", "text": words, "xanchor": "right" if x > 0.7 * upto else "left"}
+        figure.add_annotation(note)
     return figure
 
 

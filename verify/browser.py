@@ -251,7 +251,7 @@ touch_targets = _script("""(() => {
 })()""")
 """Our controls are as high as a finger needs."""
 
-stops = _script("""[...document.querySelectorAll("article :is(.scroll, math[display=block], [tabindex='0'])")]
+stops = _script("""[...document.querySelectorAll("article :is(.scroll, div.formula, math[display=block], [tabindex='0'])")]
   .filter((box) => box.checkVisibility()).flatMap((box) => {
     const { overflowX, overflowY } = getComputedStyle(box);
     const more = (overflowX === "auto" && box.scrollWidth > box.clientWidth) || (overflowY === "auto" && box.scrollHeight > box.clientHeight);

@@ -194,6 +194,8 @@ BROKEN: tuple[Planted, ...] = (
     Planted("rel of one", 'That is ▸[= rel("slower", sync.cpu) =].', "compares at least two numbers"),
     Planted("rel of typed numbers", 'That is ▸[= rel("more", 3, 2) =].', "compares no number of the book"),
     Planted("formula of a given", "▸[= formula(sync.gradient) =]", "sync.gradient has no formula"),
+    Planted("a formula with a wrong result", '▸[= formula(sync.hop, numbers=True, result="11 ms") =]', "quotes 11 ms for sync.hop, the model says 10 ms"),
+    Planted("symbols with a result", '▸[= formula(sync.hop, result="10 ms") =]', "shows a result only with numbers=True"),
     Planted("formula of a sum", "▸[= formula(sync.cpu + sync.ring) =]", "formula(…) takes one number of the book"),
     Planted("a statement", "▸[% for x in range(3) %]x[% endfor %]", "a page holds calls, not statements"),
     Planted("raw", "▸[% raw %]x[% endraw %]", "a page holds calls, not statements"),

@@ -75,6 +75,20 @@ def test_numbers_filled_in(formula: str, printed: str) -> None:
     assert formulas.filled(number(formula)) == printed
 
 
+def test_the_pieces_of_a_formula_make_the_whole() -> None:
+    """A line may break between them, before the result at the least; each can be rendered, and none ends inside a bracket."""
+    for one in (one for one in LEDGER if one.formula):
+        whole = formulas.tex(one, numbers=True)
+        cut = formulas.pieces(whole)
+        assert " ".join(cut).replace("{} ", "") == whole
+        assert cut[-1].startswith("{} = ")
+        assert all(piece.count(r"\left") == piece.count(r"\right") and formulas.mathml(piece) for piece in cut)
+
+
+def test_a_result_in_the_words_of_the_page() -> None:
+    assert formulas.tex(LEDGER["v100.all_lanes"], numbers=True, result="15.7 TFLOP/s").endswith(r"= 15.7\,\text{TFLOP/s}")
+
+
 @pytest.mark.parametrize(("formula", "printed"), [
     ("2*(n-1)*S/B", r"\frac{2 \cdot \left(n - 1\right) \cdot S}{B}"), ("max(n, k)", r"\max\left(n, k\right)"), ("n**(k+1)", "n^{k + 1}"),
     ("floor(n/k)", r"\lfloor \frac{n}{k} \rfloor"),

@@ -317,7 +317,7 @@
   });
 
   function watchScrollBoxes(root) {
-    for (const box of root.querySelectorAll('.scroll, .md-typeset__scrollwrap, math[display="block"]')) {
+    for (const box of root.querySelectorAll('.scroll, .md-typeset__scrollwrap, div.formula, math[display="block"]')) {
       sizes.observe(box);
     }
   }

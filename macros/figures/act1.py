@@ -184,12 +184,12 @@ class Stages(Table):
 def program_stages() -> Table:
     """Less is left from box to box, and the result stays."""
     return Stages(
-        ("Stage", "Program", "Operations", "Calls", "Most values alive"),
+        ("Stage", "Program", "Operations", "Calls", "Values alive at once"),
         [
             [Name(stage.name), Code(stage.source), Num(stage.operations), Num(stage.calls), Num(stage.most_alive)]
             for stage in program.stages(PROGRAM)
         ],
-        title='A compiler that sees the whole program leaves one number of it: [= q("10", program.folded) =]',
+        title='A compiler that sees the whole program reduces it to one number: [= q("10", program.folded) =]',
         caption="The text in each box was written by the compiler's passes while this page was built, and the counts are of that text.",
         badge="computed by this build",
     )
@@ -239,20 +239,20 @@ def bill_launch() -> Drawn:
         timeline(
             schedules,
             unit="µs",
-            upto=200,
+            upto=240,
             label=_on,
             roles={"host": "Python launches an operation", "compute": "a GPU computes it"},
             totals=[
-                Total(f"{word}: {text.show(value(f'bill.total_{word}'), 'µs')}", value(f"bill.total_{word}"), word)
-                for word in ("one", "four")
+                Total(text.show(value(f"bill.total_{word}"), "µs"), value(f"bill.total_{word}"), word) for word in ("one", "four")
             ],
             free=("Python",),
         ),
-        'One Python thread keeps one GPU busy; [= q("four", bill.four) =] GPUs wait for it [= q("half", 1 - bill.share) =] of the time',
+        'One Python thread keeps one GPU busy; with [= q("four", bill.four) =], each gets [= q("20 µs", bill.op) =] of work only every '
+        '[= q("40 µs", bill.bound_four) =]',
         'Two timelines of operations that take [= q("20 µs", bill.op) =] and cost [= q("10 µs", bill.launch) =] to launch. A single GPU computes without a gap once '
         'it has begun and ends at [= q("90 µs", bill.total_one) =]. Each of [= q("four", bill.four) =] GPUs gets an operation only every '
         '[= q("40 µs", bill.bound_four) =], is idle in between, and the last ends at [= q("180 µs", bill.total_four) =].',
-        'Upper lanes: one GPU. Lower lanes: [= q("four", bill.four) =] of them, with as many operations each. The number in a launch says which GPU it is for.',
+        'Upper lanes: one GPU. Lower lanes: [= q("four", bill.four) =] of them, with as many operations each. Python launches for GPU 0 first, then for each of the others in turn.',
         spans_table(schedules, "µs"),
         badge="cost model · µs",
         schedules=schedules,

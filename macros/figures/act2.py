@@ -97,8 +97,8 @@ def queue_barriers() -> Drawn:
             label=_task,
             roles=_QUEUE_ROLES,
             totals=[
-                Total(f"once: {text.show(once, 'ticks')}", once, "once"),
-                Total(f"each: {text.show(each, 'ticks')}", each, "each"),
+                Total(text.show(once, "ticks"), once, "once"),
+                Total(text.show(each, "ticks"), each, "each"),
             ],
             waits="Python",
         ),
@@ -175,8 +175,8 @@ def queue_slow() -> Drawn:
             label=_task,
             roles=_QUEUE_ROLES,
             totals=[
-                Total(f"once: {text.show(once, 'ticks')}", once, "once"),
-                Total(f"every {every}: {text.show(often, 'ticks')}", often, "every"),
+                Total(text.show(once, "ticks"), once, "once"),
+                Total(text.show(often, "ticks"), often, f"every {every}"),
             ],
             waits="Python",
         ),

@@ -23,8 +23,7 @@ def _number(span: Span, _lane: str) -> str:
 
 
 def _total(name: str, prefix: str = "") -> Total:
-    at = value(name)
-    return Total((f"{prefix}: " if prefix else "") + text.show(at, "ticks"), at, prefix)
+    return Total(text.show(value(name), "ticks"), value(name), prefix)
 
 
 def _drawn(schedules: dict[str, Schedule], totals: list[Total], roles: dict[str, str], title: str, alt: str, caption: str) -> Drawn:
@@ -79,7 +78,7 @@ def overlap_together() -> Drawn:
         'Without the barrier the same work takes [= q("10 ticks", overlap.together) =]',
         'Timeline. Both GPUs run their [= q("ten", overlap.kernels) =] kernels at the same time and end at [= q("10 ticks", overlap.together) =]. '
         "Neither is ever idle.",
-        "The same lanes and the same time scale as above.",
+        "The same lanes and the same time scale as in step 1.",
     )
 
 

@@ -24,6 +24,9 @@ from perfmodel.ladder import LADDER, rescaled
 
 _BOOK = "worked example · Dive into Deep Learning 13.4"
 
+_ROLE = {"cpu": "host", "memory": "host", "gpu": "compute", "bus": "transfer", "network": "transfer", "storage": "fetch"}
+_ROLE_NAMES = {"host": "CPU and its memory", "compute": "GPU", "transfer": "buses and networks", "fetch": "storage"}
+
 
 class _Dot(NamedTuple):
     """A lane with one dot: its name, the value (SI), the words beside the dot, its role."""
@@ -67,6 +70,7 @@ def _dots(
     unit: str,
     span: tuple[float, float],
     ticks: tuple[list[float], list[str]] | None = None,
+    legend: bool = False,
 ) -> go.Figure:
     """Dots on lanes over a log axis, each with its value beside it. `span` is the axis in powers of ten of `unit`."""
     figure = go.Figure()
@@ -76,6 +80,7 @@ def _dots(
             x=[in_unit(row.at, unit) for row in own],
             y=[row.lane for row in own],
             mode="markers",
+            name=_ROLE_NAMES[role] if legend else None,
             meta={"role": role},
             hovertext=[f"{row.lane}: {row.words}" for row in own],
             hoverinfo="text",
@@ -83,7 +88,7 @@ def _dots(
     axis = {"title": {"text": title}, "type": "log", "range": list(span)}
     figure.update_layout(
         height=70 + 28 * len(rows),
-        showlegend=False,
+        showlegend=legend,
         xaxis={**axis, **({"tickvals": ticks[0], "ticktext": ticks[1]} if ticks else {})},
         yaxis={
             "type": "category",
@@ -97,14 +102,21 @@ def _dots(
     return figure
 
 
+_PIPE_GROUP = {
+    "gpu_memory": "gpu", "cpu_memory": "memory", "pcie4": "bus", "pcie3": "bus", "ethernet": "network", "nvme": "storage", "hdd": "storage",
+}  # fmt: skip
+
+
 def pipe_times() -> Drawn:
     """A dot that moves right at every row: the same bytes, and a pipe that is narrower each time."""
     rows = [
-        _Dot(f"{pipe.name} · {_shown(f'pipes.{id}')}", value(f"pipes.{id}_time"), _shown(f"pipes.{id}_time"), "transfer")
+        _Dot(
+            f"{pipe.name} · {_shown(f'pipes.{id}')}", value(f"pipes.{id}_time"), _shown(f"pipes.{id}_time"), _ROLE[_PIPE_GROUP[id]]
+        )
         for id, pipe in PIPES.items()
     ]
     return Drawn(
-        _dots(rows, title="time (ms), log scale", unit="ms", span=(-1, 3.3)),
+        _dots(rows, title="time (ms), log scale", unit="ms", span=(-1, 3.3), legend=True),
         'The pipe decides: [= q("160 MB", pipes.size) =] take [= q("0.32 ms", pipes.gpu_memory_time) =] or [= q("800 ms", pipes.hdd_time) =]',
         'Dots on a logarithmic axis. GPU memory [= q("0.32 ms", pipes.gpu_memory_time) =], CPU memory [= q("1.6 ms", pipes.cpu_memory_time) =], '
         'PCIe 4.0 [= q("5 ms", pipes.pcie4_time) =], PCIe 3.0 [= q("10 ms", pipes.pcie3_time) =], Ethernet [= q("16 ms", pipes.ethernet_time) =], '
@@ -126,7 +138,7 @@ def burst_bandwidth() -> Drawn:
     """A line that climbs for a long way and bends under a ceiling: only long reads get what the memory can give."""
     width, first, beat = (value(f"memory.{name}") for name in ("word", "first", "beat"))
     marked = [1, count("memory.words")]
-    beats = sorted({*(round(10 ** (k / 8)) for k in range(41)), *marked})
+    beats = sorted({*(round(10 ** (k / 5)) for k in range(26)), *marked})
     rates = {n: hardware.burst_bytes_per_s(beats=n, width_bytes=width, first_s=first, beat_s=beat) for n in beats}
     limit = in_unit(value("memory.limit"), "GB/s")
     sizes = {n: n * width for n in beats}
@@ -244,7 +256,7 @@ def core_peaks() -> Drawn:
             span=(8.8, 14.7),
             ticks=(marks, [text.show(m, "TFLOP/s" if m >= 1e12 else "GFLOP/s").partition("FLOP")[0] for m in marks]),
         ),
-        'One lane makes [= q("3.06 GFLOP/s", v100.lane) =]; wider, many and made for matrices, [= q("125 TFLOP/s", v100.all_tensor_cores) =]',
+        'One lane makes [= q("3.06 GFLOP/s", v100.lane) =]; all tensor cores together make [= q("125 TFLOP/s", v100.all_tensor_cores) =]',
         'Dots on a logarithmic axis, for a V100. One lane [= q("3.06 GFLOP/s", v100.lane) =]; [= q("16", v100.width) =] lanes under one instruction '
         '[= q("49 GFLOP/s", v100.block) =]; all [= q("5120", v100.lanes) =] lanes [= q("15.7 TFLOP/s", v100.all_lanes) =]; '
         '[= q("640", v100.tensor_cores) =] tensor cores [= q("125 TFLOP/s", v100.all_tensor_cores) =].',
@@ -337,7 +349,7 @@ def roofline() -> Drawn:
     ]
     return Drawn(
         figure,
-        'Below [= q("17.4 FLOP/B", roofline.ridge) =] memory is the limit: a sum uses [= q("0.5 %", roofline.elementwise_share) =] of the peak, a large matrix product all',
+        'In FP32, memory is the limit below [= q("17.4 FLOP/B", roofline.ridge) =]: a sum uses [= q("0.5 %", roofline.elementwise_share) =] of the peak, a large matrix product all',
         'Roofline of a V100, both axes logarithmic. A slope rises with intensity up to [= q("15.7 TFLOP/s", roofline.peak) =] at the ridge of '
         '[= q("17.4 FLOP/B", roofline.ridge) =], and stays flat from there; for tensor cores it rises on to [= q("125 TFLOP/s", roofline.tensor_peak) =] at '
         '[= q("139 FLOP/B", roofline.tensor_ridge) =]. The elementwise sum lies on the slope at [= q("0.083 FLOP/B", roofline.elementwise) =], the matrix product '
@@ -352,8 +364,6 @@ def roofline() -> Drawn:
     )
 
 
-_ROLE = {"cpu": "host", "memory": "host", "gpu": "compute", "bus": "transfer", "network": "transfer", "storage": "fetch"}
-_ROLE_NAMES = {"host": "CPU and its memory", "compute": "GPU", "transfer": "buses and networks", "fetch": "storage"}
 # Short names for the dots of the figure; the table beside it has the full ones.
 _SHORT = {
     "l1": "L1 hit", "fma": "float multiply-add", "l2": "L2 hit", "branch": "branch mispredict", "l3": "L3 hit", "l3_shared": "L3, shared",
@@ -415,7 +425,8 @@ def ladder_rungs() -> Drawn:
     )
     return Drawn(
         figure,
-        'From [= q("1.5 ns", ladder.l1) =] to [= q("150 ms", ladder.packet) =]: [= q("eight orders of magnitude", ladder.spread) =] in one table',
+        'From a cache hit, [= q("1.5 ns", ladder.l1) =], to a packet overseas, [= q("150 ms", ladder.packet) =]: '
+        '[= q("eight orders of magnitude", ladder.spread) =]',
         'Dots on a logarithmic axis, [= q("34", ladder.rungs) =] of them, from an L1 hit of [= q("1.5 ns", ladder.l1) =] by way of a kernel launch of '
         '[= q("10 µs", ladder.launch) =] and a disk seek of [= q("10 ms", ladder.hdd_random) =] to a packet across the Atlantic and back, '
         '[= q("150 ms", ladder.packet) =]. Caches come first, then memory, then buses, networks and drives.',

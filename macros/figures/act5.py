@@ -95,7 +95,7 @@ def split_bytes() -> Drawn:
     figure.add_annotation(name="total", x=ours, y=1, yref="paper", text=f"our batch: {ours}", showarrow=False, xanchor="left")
     return Drawn(
         figure,
-        "Door three sends the same, however large the batch; the others send more with every sample",
+        "Cutting the data sends the same bytes for every batch; the other cuts send more with every sample",
         'Bytes over the size of the minibatch. Cut across data: a flat line at [= q("13.6 MB", split.data) =]. Cut across layers: a line that climbs '
         'and crosses it at [= q("630", split.across_even) =] samples. Cut between layers: a flatter one that crosses it at '
         '[= q("1900", split.between_even) =].',
@@ -109,13 +109,13 @@ def split_bytes() -> Drawn:
 
 
 def three_ways() -> Table:
-    """What a GPU then holds, what travels, and how much of it in one minibatch."""
+    """What a GPU then holds, and what travels."""
     rows: list[list[Cell]] = [
-        ["between layers", "some of the layers", "activations, and their gradients", Num(value("split.between"), "MB", 2)],
-        ["across layers", "a part of every layer", "activations, and their gradients", Num(value("split.across"), "MB", 2)],
-        ["across data", "the whole network", "gradients of the parameters", Num(value("split.data"), "MB", 2)],
+        ["between layers", "some of the layers", "activations, and their gradients"],
+        ["across layers", "a part of every layer", "activations, and their gradients"],
+        ["across data", "the whole network", "gradients of the parameters"],
     ]
-    return Table(("Cut", "A GPU holds", "What travels", "Bytes"), rows)
+    return Table(("Cut", "A GPU holds", "What travels"), rows)
 
 
 # One step.
@@ -142,8 +142,8 @@ def replica_step() -> Drawn:
             label=_part,
             roles=_STEP_ROLES,
             totals=[
-                Total(f"split: {text.show(many, 'ticks')}", many, "split"),
-                Total(f"alone: {text.show(one, 'ticks')}", one, "alone"),
+                Total(text.show(many, "ticks"), many, "split"),
+                Total(text.show(one, "ticks"), one, "alone"),
             ],
             free=("CPU",),
         ),
@@ -152,7 +152,8 @@ def replica_step() -> Drawn:
         'Two timelines of the same step. Alone, GPU 0 gets the whole batch, runs forward and backward, updates, and ends at [= q("41 ticks", step.one) =]. '
         'Split, [= q("four", batch.gpus) =] GPUs get their parts one after the other, run forward and backward side by side, wait for the last one, hold an '
         'allreduce together, update, and end at [= q("18 ticks", step.many) =].',
-        "Upper lanes: a single GPU with the whole batch. Lower lanes: the same batch in parts, each with a number; “sum” is the allreduce. Hatched: idle.",
+        "Upper lanes: a single GPU with the whole batch. Lower lanes: the same batch in parts, one for each GPU. The box before the update is the "
+        "allreduce, which all GPUs begin at once. Hatched: idle.",
         spans_table(schedules, "ticks"),
         badge="cost model · ticks",
         schedules=schedules,
@@ -223,7 +224,7 @@ def lockstep_loss() -> Drawn:
     ]
     return Drawn(
         _run_figure({"title": {"text": "mean loss of the batch"}, "range": [0, 0.85]}, lines, 300),
-        'One curve for a single replica, for [= q("two", lockstep.two_replicas) =] and for [= q("four", lockstep.four_replicas) =]',
+        'With [= q("two", lockstep.two_replicas) =] or [= q("four", lockstep.four_replicas) =] replicas, the loss stays on the curve of one',
         'Loss over [= q("300", lockstep.steps) =] steps. The line of a single replica falls from [= q("0.766", lockstep.loss_first) =] to '
         '[= q("0.029", lockstep.loss_one) =]. The dots of [= q("two", lockstep.two_replicas) =] and [= q("four", lockstep.four_replicas) =] replicas '
         "lie on it.",

@@ -93,17 +93,15 @@ _model("disk.ssd_fast_random", _read(_ssd_fast, _ssd_fast_rate, sequential=False
 
 # Arithmetic: one GPU, from a single lane to its tensor cores.
 _one, _simd, _all, _tensor = hardware.CORES
-_lane_rate = _given(
-    "v100.lane",
-    _one.flop_per_s,
-    "GFLOP/s",
-    "one FP32 lane of a V100: a multiply and an add in each of 1.53 billion cycles a second",
-    V100_PAPER,
-)
+_clock = _given("v100.clock", hardware.V100_CLOCK_PER_S, "", "the cycles of a V100 in a second, at boost", V100_PAPER)
+_lane_rate = _model("v100.lane", _one.flop_per_s, "GFLOP/s", "one FP32 lane of a V100: a multiply and an add in each cycle", V100_PAPER,
+                    "2*f", f=_clock)  # fmt: skip
 _width = _given("v100.width", 16, "", "the FP32 lanes of a processing block, driven by one instruction", V100_PAPER)
 _blocks = _given("v100.blocks", 4, "", "the processing blocks of a multiprocessor", V100_PAPER)
 _sms = _given("v100.multiprocessors", 80, "", "the multiprocessors of a V100", V100_PAPER)
-_tensors = _given("v100.tensor_cores", 640, "", "the tensor cores of a V100", V100_PAPER)
+_tensor_each = _given("v100.tensor_each", 8, "", "the tensor cores of a multiprocessor", V100_PAPER)
+_tensors = _model("v100.tensor_cores", _sms.value * _tensor_each.value, "", "the tensor cores of a V100", V100_PAPER,
+                  "m*c", m=_sms, c=_tensor_each)  # fmt: skip
 _products = _given(
     "v100.products", 64, "", "the multiply-adds of one tensor core in one cycle: a product of 4×4 matrices", V100_PAPER
 )
