@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve verify numbers bench fix clean
+.PHONY: help site serve verify numbers lockstep faults bench fix clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -35,6 +35,12 @@ numbers: $(READY) ## check every number on every page, in two seconds
 
 fix: $(READY) ## correct the digits of wrong quotes, and show what changed
 	@$(PY) -m macros.audit --fix
+
+lockstep: $(READY) ## train replicas and processes against one, every fault too: print a table
+	@$(PY) -m verify.lockstep
+
+faults: $(READY) ## kill, hang and confuse ranks: print what they say, and how long it takes
+	@$(PY) -m verify.faults
 
 bench: $(READY) ## measure the budgets: print a table, write bench.json
 	@$(PY) -m verify.bench

@@ -32,14 +32,15 @@ LEGS = {
     "verify.test_code": "code", "verify.test_verify": "code",
     "verify.test_site": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
     "verify.test_browser": "browser", "verify.browser": "browser",
-    "perfmodel.lockstep": "lockstep", "verify.test_lockstep": "lockstep", "verify.test_records": "lockstep", "verify.test_codechips": "code",
+    "perfmodel.lockstep": "lockstep", "verify.test_lockstep": "lockstep", "verify.test_records": "lockstep", "verify.test_processes": "lockstep",
+    "verify.lockstep": "lockstep", "verify.faults": "lockstep", "verify.hosts": "lockstep", "verify.test_codechips": "code",
 }  # fmt: skip
 ORDER = ("code", "numbers", "model", "lockstep", "site", "browser")
 WHAT = {
     "code": "ruff, mypy --strict, the arrows between the rooms",
     "numbers": "planted faults caught, harmless edits silent",
     "model": "closed forms = engine = independent simulation; right values",
-    "lockstep": "k replicas = 1 replica, in process; each mutant caught",
+    "lockstep": "k replicas = 1 replica: in process, over processes, on two hosts; each mutant caught",
     "site": "pages, links, outside requests, byte-identical rebuild, faults through a real build",
     "browser": "steps, cards, figures, palettes, no script, print, accessibility, policy",
 }

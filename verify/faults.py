@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import torch
 
-from perfmodel.lockstep import Run, train, why_not
+from perfmodel.lockstep import Run, checkpoint, train, why_not, xor_net
 from perfmodel.lockstep.job import Job, Training, Trouble
 from perfmodel.lockstep.processes import Ended, RunError, collect, launch
 from verify import hosts
@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
     left: tuple[int, ...] = ()
 
 
-class CannotRun(Exception):
+class CannotRunError(Exception):
     """This machine lacks what the fault needs. The message says what."""
 
 
@@ -94,37 +94,41 @@ def unresolvable(folder: Path) -> Outcome:
     """The machine's own name leads nowhere, as in many containers."""
     prefix = hosts.named("no-such-host-at-all")
     if not prefix:
-        raise CannotRun("needs leave to make a UTS namespace; run as root, or where unprivileged user namespaces are allowed")
+        raise CannotRunError("needs leave to make a UTS namespace; run as root, or where unprivileged user namespaces are allowed")
     job = Job(trainings=(SHORT,))
     return works(launch(2, job, folder, prefix=prefix), 2, job, folder, train(1, STEPS))
 
 
 def restart(folder: Path) -> Outcome:
-    """Rank 1 is killed at step 25, ten steps after a checkpoint; torchrun starts both again."""
-    job = Job(trainings=(SHORT,), save_every=15)
-    quiet, disturbed = folder / "quiet", folder / "disturbed"
-    for each in (quiet, disturbed):
+    """Rank 1 is killed at step 25, ten steps after a checkpoint; torchrun starts both ranks again. Beside it, an undisturbed run."""
+    jobs = [Job(trainings=(SHORT,), save_every=15, trouble=trouble) for trouble in (None, Trouble(kind="kill", rank=1, step=25))]
+    folders = [folder / "quiet", folder / "disturbed"]
+    for each in folders:
         each.mkdir()
-    launch(2, job, quiet)
-    killed = Job(trainings=job.trainings, save_every=15, trouble=Trouble(kind="kill", rank=1, step=25))
-    ended = launch(2, killed, disturbed, restarts=1)
+    with ThreadPoolExecutor(2) as pool:
+        _, ended = pool.map(lambda job, each: launch(2, job, each, restarts=1), jobs, folders)
     if ended.reason:
         return Outcome(ended.reason, ended.seconds, False, ended.left)
-    (a,), (b,) = collect(2, job, [quiet]), collect(2, job, [disturbed])
-    equal = a.steps == b.steps and all(torch.equal(x, y) for x, y in zip(a.parameters, b.parameters, strict=True)) and not any(b.spreads)
-    said = "started again, and equal in every bit to an undisturbed run" if equal else "started again, and ended with other parameters"
-    return Outcome(said, ended.seconds, equal and not ended.left, ended.left)
+    (a,), (b,) = (collect(2, jobs[0], [each]) for each in folders)
+    again = (folders[1] / "checkpoint.pt").exists()
+    equal = (
+        a.steps == b.steps
+        and all(torch.equal(x, y) for x, y in zip(a.parameters, b.parameters, strict=True))
+        and not any(b.spreads)
+    )
+    said = f"started again, and {'equal in every bit to an undisturbed run' if equal else 'ended with other parameters'}"
+    return Outcome(said, ended.seconds, equal and again and not ended.left, ended.left)
 
 
 def spoilt(spoil: Callable[[Path], None], says: str) -> Callable[[Path], Outcome]:
     """A checkpoint that must not be used: the group must refuse it, and not begin again in silence."""
 
     def check(folder: Path) -> Outcome:
-        first = launch(2, Job(trainings=(SHORT,), save_every=15), folder)
-        if first.reason:
-            return Outcome(first.reason, first.seconds, False, first.left)
+        job = Job(trainings=(SHORT,), save_every=15)
+        state = {"steps": [0], "losses": [1.0], "parameters": [torch.zeros(42)], "step": 15, "net": xor_net().state_dict()}
+        checkpoint.save(folder / "checkpoint.pt", state, job=job.name)
         spoil(folder / "checkpoint.pt")
-        return judged(launch(2, Job(trainings=(SHORT,), save_every=15), folder), says)
+        return judged(launch(2, job, folder), says)
 
     return check
 
@@ -161,7 +165,7 @@ FAULTS: Mapping[str, Callable[[Path], Outcome]] = MappingProxyType(
 
 
 def run(name: str) -> Outcome:
-    """Let one of FAULTS happen. Raises CannotRun where the machine lacks what it needs."""
+    """Let one of FAULTS happen. Raises CannotRunError where the machine lacks what it needs."""
     folder = Path(tempfile.mkdtemp(prefix="fault-"))
     try:
         return FAULTS[name](folder)
@@ -175,7 +179,7 @@ def main() -> int:
     for name in FAULTS:
         try:
             outcome = run(name)
-        except CannotRun as reason:
+        except CannotRunError as reason:
             print(f"NOT RUN {'':>6}  {name}: {reason}")
             continue
         except RunError as error:

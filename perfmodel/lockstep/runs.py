@@ -123,17 +123,18 @@ def mean_loss_of(net: nn.Module, X: Tensor, y: Tensor) -> float:
 def settings(devices: Sequence[str]) -> Iterator[None]:
     """One thread, deterministic algorithms, no TF32 on a GPU (cuDNN's convolutions use it unless told not to); then all as before."""
     threads = torch.get_num_threads()
-    strict, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    # Not use_deterministic_algorithms: it does the same and loads torch's compiler as well, seconds for every process.
+    strictness = torch.get_deterministic_debug_mode()
     products = PRODUCTS if any(device != "cpu" for device in devices) else ()
     precisions = [product.fp32_precision for product in products]
     try:
         torch.set_num_threads(1)
-        torch.use_deterministic_algorithms(True)
+        torch.set_deterministic_debug_mode("error")
         for product in products:
             product.fp32_precision = "ieee"
         yield
     finally:
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(strict, warn_only=warns)
+        torch.set_deterministic_debug_mode(strictness)
         for product, precision in zip(products, precisions, strict=True):
             product.fp32_precision = precision

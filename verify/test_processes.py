@@ -1,0 +1,212 @@
+"""Lockstep over processes and hosts, and through faults: what `make lockstep` and `make faults` print, asserted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from perfmodel.lockstep import checkpoint, processes
+from perfmodel.lockstep.checkpoint import CheckpointError
+from perfmodel.lockstep.job import Job, Training, Trouble, read
+from perfmodel.lockstep.processes import Ended, Failure, RunError, blame, collect, launch, run
+from verify import faults, hosts, lockstep
+
+STATE = {"step": 3, "net": torch.arange(4.0)}
+
+
+# In lockstep ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_ranks_are_one_replica_and_no_mutant_passes(ranks: int) -> None:
+    """all_reduce and DDP, float64 and float32, and three samples: on four ranks one has none. Mutants on two."""
+    made = lockstep.over_ranks(ranks, mutants=ranks == 2)
+    assert len(made.rows) == 5
+    assert [row for row in made.rows if row.reasons or row.spread] == []
+    assert made.uncaught == []
+
+
+def test_two_hosts_are_one_replica() -> None:
+    try:
+        made = lockstep.across_hosts()
+    except hosts.NotPermittedError as reason:
+        pytest.skip(f"two hosts: {reason}")
+    assert len(made.rows) == 4
+    assert [row for row in made.rows if row.reasons or row.spread] == []
+
+
+@pytest.mark.full
+def test_two_runs_over_processes_are_equal_in_every_bit() -> None:
+    job = Job(trainings=lockstep.MATRIX)
+    for a, b in zip(run(2, job), run(2, job), strict=True):
+        assert a.losses == b.losses
+        assert all(torch.equal(x, y) for x, y in zip(a.parameters, b.parameters, strict=True))
+
+
+def test_a_run_out_of_lockstep_is_seen_by_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    broken = lockstep.train(2, 60, method=lockstep.FAULTS["mean of means"])
+    row = lockstep.row("in process", broken, lockstep.train(1, 60), 0.1)
+    assert lockstep.show([row]) == 1
+    assert "NOT IN LOCKSTEP: after step 60 the relative L2 distance is 0.0069, over 1e-15" in capsys.readouterr().out
+
+
+def test_no_mutant_passes_in_process() -> None:
+    assert lockstep.uncaught() == []
+
+
+# Through faults ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", [name if name == "a rank is killed" else pytest.param(name, marks=pytest.mark.full) for name in faults.FAULTS]
+)
+def test_a_fault_ends_as_it_should(name: str) -> None:
+    try:
+        outcome = faults.run(name)
+    except faults.CannotRunError as reason:
+        pytest.skip(f"{name}: {reason}")
+    assert outcome.right, outcome
+
+
+@pytest.mark.parametrize(
+    ("ended", "right"),
+    [
+        (Ended("rank 1 was killed", 5.0, ()), True),
+        (Ended("rank 0 was killed", 5.0, ()), False),
+        (Ended("", 5.0, ()), False),
+        (Ended("rank 1 was killed", 31.0, ()), False),
+        (Ended("rank 1 was killed", 5.0, (4711,)), False),
+    ],
+    ids=["as it should", "another rank", "no fault", "too late", "an orphan"],
+)
+def test_a_fault_that_ends_otherwise_is_seen(ended: Ended, right: bool) -> None:
+    assert faults.judged(ended, "rank 1 was killed").right is right
+
+
+@pytest.mark.parametrize(
+    ("failures", "says"),
+    [
+        ({0: Failure("", -11, 5)}, "rank 0 was killed by SIGSEGV"),
+        ({0: Failure("", 3, 5), 1: Failure("", -15, 5)}, "rank 0 ended with status 3 and said nothing"),
+        ({0: Failure("", -15, 5), 1: Failure("ValueError: x\nmore", 1, 9)}, "rank 1: ValueError: x"),
+        ({0: Failure("RuntimeError: Connection reset by peer", 1, 4), 1: Failure("OSError: disk", 1, 5)}, "rank 1: OSError: disk"),
+        ({0: Failure("RuntimeError: y", 1, 4), 1: Failure("GroupError: rank 2 did not come", 1, 9)}, "rank 2 did not come"),
+        ({0: Failure("", -15, 5)}, "every rank was ended by SIGTERM, and none said why"),
+    ],
+)
+def test_who_is_to_blame(failures: dict[int, Failure], says: str) -> None:
+    assert blame(failures) == says
+
+
+def test_a_group_that_takes_too_long_is_ended_with_all_its_ranks(tmp_path: Path) -> None:
+    """Killed outright, torchrun can't end its ranks: they must end by themselves."""
+    job = Job(trainings=(Training(steps=60),), timeout_s=100, trouble=Trouble(kind="hang", rank=0, step=3))
+    ended = launch(2, job, tmp_path, patience_s=12)
+    assert ended.reason == "the group took over 12 s"
+    assert ended.left == ()
+
+
+def test_without_a_report_the_last_line_is_the_reason(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text("a\nImportError: no torch\n\n", encoding="utf-8")
+    assert processes._reason(tmp_path / "none.json", log).endswith("its last line: ImportError: no torch")
+    (tmp_path / "report.json").write_text(json.dumps({"reason": "rank 1 left"}), encoding="utf-8")
+    assert processes._reason(tmp_path / "report.json", log) == "rank 1 left"
+
+
+def test_a_rank_that_wrote_nothing_is_missed(tmp_path: Path) -> None:
+    torch.save([], tmp_path / "rank-0.pt")
+    with pytest.raises(RunError, match="got nothing from rank 1, 2"):
+        collect(3, Job(trainings=()), [tmp_path])
+
+
+# Jobs and checkpoints ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_job_comes_back_as_it_was(tmp_path: Path) -> None:
+    job = Job(
+        trainings=(Training(how="ddp", fault="mean of means"), Training(steps=5)),
+        save_every=3,
+        trouble=Trouble(kind="kill", rank=1),
+    )
+    job.write(tmp_path)
+    assert read(tmp_path) == job
+
+
+def test_the_name_of_a_job_is_that_of_its_training() -> None:
+    """What befalls it does not count: a restarted group must know its own checkpoint. What is trained does."""
+    job = Job(trainings=(Training(steps=5),))
+    assert replace(job, trouble=Trouble(kind="kill", rank=0), timeout_s=1).name == job.name
+    assert replace(job, trainings=(Training(steps=6),)).name != job.name
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Training(how="ring"), "how must be one of 'allreduce', 'ddp'; got 'ring'"),
+        (lambda: Training(dtype="float16"), "dtype must be one of 'float64', 'float32'; got 'float16'"),
+        (lambda: Training(fault="mean"), "fault must be one of .*; got 'mean'"),
+        (lambda: Training(steps=0), "steps must be a whole number of at least 1, got 0"),
+        (lambda: Training(samples=0), "samples must be a whole number of at least 1, got 0"),
+        (lambda: Training(lr=-1.0), "lr must be a finite number above 0, got -1.0"),
+        (lambda: Trouble(kind="sulk", rank=0), "kind must be one of raise, exit, kill, hang, shape; got 'sulk'"),
+        (lambda: Trouble(kind="kill", rank=-1), "rank must be a whole number of at least 0, got -1"),
+        (lambda: run(0, Job(trainings=())), "k must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_bad_input_gets_the_rule_and_the_value(make: object, message: str) -> None:
+    assert callable(make)
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "checkpoint.pt"
+    checkpoint.save(path, STATE, job="abc")
+    return path
+
+
+def test_a_checkpoint_comes_back(saved: Path) -> None:
+    state = checkpoint.load(saved, job="abc")
+    assert state is not None
+    assert (state["step"], state["net"].tolist()) == (3, [0, 1, 2, 3])
+    assert checkpoint.load(saved.with_name("none.pt"), job="abc") is None
+    assert [path.name for path in saved.parent.iterdir()] == ["checkpoint.pt"]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 40, 120, 600, -1])
+def test_a_torn_checkpoint_is_refused(saved: Path, cut: int) -> None:
+    saved.write_bytes(saved.read_bytes()[:cut])
+    with pytest.raises(CheckpointError, match=r"checkpoint\.pt is torn: .*; delete it to begin again"):
+        checkpoint.load(saved, job="abc")
+
+
+def test_a_checkpoint_with_a_single_other_bit_is_refused(saved: Path) -> None:
+    content = bytearray(saved.read_bytes())
+    content[-200] ^= 1
+    saved.write_bytes(content)
+    with pytest.raises(CheckpointError, match="its checksum is another"):
+        checkpoint.load(saved, job="abc")
+
+
+def test_a_stale_checkpoint_is_refused(saved: Path) -> None:
+    with pytest.raises(CheckpointError, match="is stale: it belongs to job abc, and this is def; delete it to begin again"):
+        checkpoint.load(saved, job="def")
+
+
+def test_an_interrupted_save_leaves_the_old_checkpoint(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="disk is full"):
+        checkpoint.save(saved, {"step": 4}, job="abc")
+    state = checkpoint.load(saved, job="abc")
+    assert state is not None
+    assert state["step"] == 3
+    assert [path.name for path in saved.parent.iterdir()] == ["checkpoint.pt"]
