@@ -31,25 +31,24 @@ class RecordError(ValueError):
 
 
 class Maker(NamedTuple):
-    """What makes a record: a package's function that returns plain lists and numbers, and the words for the reader."""
+    """What makes a record: a module whose `record()` returns plain lists and numbers, and the words for the reader."""
 
-    package: str
-    function: str
+    module: str
     what: str
 
     @property
     def folder(self) -> str:
-        """The folder that holds the code, from the root of the project."""
-        return self.package.replace(".", "/")
+        """The folder of the package whose code makes it, from the root of the project."""
+        return self.module.rpartition(".")[0].replace(".", "/")
 
 
 MAKERS: Mapping[str, Maker] = MappingProxyType(
     {
         "lockstep": Maker(
-            "perfmodel.lockstep",
-            "record",
+            "perfmodel.lockstep.shown",
             "the XOR network trained on one replica, on several in lockstep, and on several with a fault",
-        )
+        ),
+        "lost": Maker("perfmodel.lockstep.lost", "the same over two processes, one of which is killed and the group restarted"),
     }
 )
 
@@ -97,7 +96,7 @@ def make(name: str, *, why: str = "is to be made again", folder: Path = FOLDER, 
     """Run the maker of `name` and store what it shows. Raises RecordError, which repeats `why`, when torch is not installed."""
     maker = _maker(name)
     try:
-        package = importlib.import_module(maker.package)
+        module = importlib.import_module(maker.module)
         torch = importlib.import_module("torch")
     except ModuleNotFoundError as error:
         if error.name != "torch":
@@ -105,9 +104,7 @@ def make(name: str, *, why: str = "is to be made again", folder: Path = FOLDER, 
         raise RecordError(
             f"{name}.json {why}, and torch, which makes it, is not installed: run `pip install -r requirements.txt`"
         ) from error
-    results = json.loads(
-        json.dumps(getattr(package, maker.function)(), allow_nan=False)
-    )  # as it will be read: text keys, no tuples
+    results = json.loads(json.dumps(module.record(), allow_nan=False))  # as it will be read: text keys, no tuples
     record = Record(
         what=maker.what,
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

@@ -10,6 +10,8 @@ from perfmodel.sources import Source
 
 # The names of a page for the numbers of replicas, and for the faults, of the record.
 REPLICAS = {"two": "2", "four": "4"}
+TABLE = {"two": "2", "three": "3", "four": "4", "eight": "8"}
+PRECISIONS = {"fp64": "float64", "fp32": "float32"}
 FAULTS = {"mean": "mean of means", "forgot": "one gradient forgotten once", "float32": "allreduce in float32"}
 _SAYS = {
     "mean": "with every part's loss averaged first, and those averages averaged",
@@ -26,7 +28,7 @@ def source(record: Record) -> Source:
 
 def badge(record: Record) -> str:
     """What a figure drawn from a record says of itself."""
-    return f"training run of this build · {record.date.partition(' ')[0]} · PyTorch {record.torch}"
+    return f"training run · {record.date.partition(' ')[0]} · PyTorch {record.torch}"
 
 
 @cache
@@ -62,3 +64,27 @@ def enter(ledger: Ledger) -> None:
     run("worst", max(shown["l2_worst"].values()), "the largest relative L2 distance of several replicas from one")
     run("exponent", min(shown["part_in_ten_to"].values()), "the N of “less than one part in 10 to the N”")
     run("spread", max(max(each) for each in shown["spread"].values()), "the most parameters in which any replicas ever differ")
+    for name, k in TABLE.items():
+        for precision, dtype in PRECISIONS.items():
+            says = f"the largest relative L2 distance of {name} replicas from one, in {precision.upper()}"
+            run(f"{precision}_{name}", shown["table"][dtype][k]["l2"], says)
+    weakest = min(shown["mutants"].values(), key=lambda each: float(each["4"]["l2"]))["4"]["l2"]
+    run("mutants", len(shown["mutants"]), "the ways to break lockstep that were tried")
+    run("weakest", weakest, "the smallest distance that any of them leaves four replicas at")
+    _enter_lost(ledger)
+
+
+def _enter_lost(ledger: Ledger) -> None:
+    record = load("lost")
+    shown, of = record.results, source(record)
+    for name, says in (
+        ("ranks", "the processes that train together"),
+        ("steps", "the steps of the training that loses a process"),
+        ("save_every", "the steps from one checkpoint to the next"),
+        ("killed_at", "the step at which a process is killed"),
+        ("began", "the step that the restarted group goes on from"),
+        ("redone", "the steps that are computed again after the restart"),
+        ("differ", "the parameters that differ in any bit between the restarted run and an undisturbed one"),
+        ("finished_alone", "the processes that finish the training when another is killed and nobody restarts the group"),
+    ):
+        ledger.run(f"lost.{name}", shown[name], "", says, of)

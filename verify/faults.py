@@ -23,6 +23,7 @@ import torch
 
 from perfmodel.lockstep import Run, checkpoint, train, why_not, xor_net
 from perfmodel.lockstep.job import Job, Training, Trouble
+from perfmodel.lockstep.lost import restart
 from perfmodel.lockstep.processes import Ended, RunError, collect, launch
 from verify import hosts
 
@@ -49,7 +50,7 @@ def ends(kind: str, rank: int, says: str, *, how: str = "allreduce") -> Callable
 
     def check(folder: Path) -> Outcome:
         trouble = Trouble(kind=kind, rank=rank, step=0 if kind == "shape" else 20)
-        return judged(launch(2, Job(trainings=(Training(how=how),), timeout_s=4, trouble=trouble), folder), says)
+        return judged(launch(2, Job(trainings=(Training(how=how),), timeout_s=3, trouble=trouble), folder), says)
 
     return check
 
@@ -99,25 +100,12 @@ def unresolvable(folder: Path) -> Outcome:
     return works(launch(2, job, folder, prefix=prefix), 2, job, folder, train(1, STEPS))
 
 
-def restart(folder: Path) -> Outcome:
-    """Rank 1 is killed at step 25, ten steps after a checkpoint; torchrun starts both ranks again. Beside it, an undisturbed run."""
-    jobs = [Job(trainings=(SHORT,), save_every=15, trouble=trouble) for trouble in (None, Trouble(kind="kill", rank=1, step=25))]
-    folders = [folder / "quiet", folder / "disturbed"]
-    for each in folders:
-        each.mkdir()
-    with ThreadPoolExecutor(2) as pool:
-        _, ended = pool.map(lambda job, each: launch(2, job, each, restarts=1), jobs, folders)
-    if ended.reason:
-        return Outcome(ended.reason, ended.seconds, False, ended.left)
-    (a,), (b,) = (collect(2, jobs[0], [each]) for each in folders)
-    again = (folders[1] / "checkpoint.pt").exists()
-    equal = (
-        a.steps == b.steps
-        and all(torch.equal(x, y) for x, y in zip(a.parameters, b.parameters, strict=True))
-        and not any(b.spreads)
-    )
-    said = f"started again, and {'equal in every bit to an undisturbed run' if equal else 'ended with other parameters'}"
-    return Outcome(said, ended.seconds, equal and again and not ended.left, ended.left)
+def restarted(folder: Path) -> Outcome:
+    """Rank 1 is killed at step 25, ten steps after a checkpoint; torchrun starts both ranks again."""
+    made = restart(folder, steps=STEPS, save_every=15, killed_at=25)
+    right = made.began == 15 and not made.differ and not made.ended.left
+    said = f"went on from step {made.began}; {made.differ or 'no'} parameters differ from an undisturbed run in any bit"
+    return Outcome(said, made.ended.seconds, right, made.ended.left)
 
 
 def spoilt(spoil: Callable[[Path], None], says: str) -> Callable[[Path], Outcome]:
@@ -147,9 +135,9 @@ FAULTS: Mapping[str, Callable[[Path], Outcome]] = MappingProxyType(
         "a rank is killed": ends("kill", 1, "rank 1 was killed by SIGKILL"),
         "a rank raises an error": ends("raise", 1, "rank 1: ValueError: planted at step 20"),
         "a rank exits": ends("exit", 0, "rank 0 ended with status 3 and said nothing"),
-        "a rank hangs": ends("hang", 1, "rank 1 did not come to the allreduce of step 20 within 4 s"),
+        "a rank hangs": ends("hang", 1, "rank 1 did not come to the allreduce of step 20 within 3 s"),
         "rank 0 hangs, under DistributedDataParallel": ends(
-            "hang", 0, "rank 0 did not come to the allreduce of step 20 within 4 s", how="ddp"
+            "hang", 0, "rank 0 did not come to the allreduce of step 20 within 3 s", how="ddp"
         ),
         "a rank has parameters of another shape": ends(
             "shape", 1, r"rank 1 holds 0\.weight in the shape \(9, 2\), rank 0 in \(8, 2\): all must hold the same"
@@ -157,7 +145,7 @@ FAULTS: Mapping[str, Callable[[Path], Outcome]] = MappingProxyType(
         "the port is in use": port_in_use,
         "two groups at once": two_at_once,
         "the machine's name leads nowhere": unresolvable,
-        "a rank is killed, and the group restarted": restart,
+        "a rank is killed, and the group restarted": restarted,
         "a torn checkpoint": spoilt(_tear, r".*checkpoint\.pt is torn: its checksum is another; delete it to begin again"),
         "a stale checkpoint": spoilt(_stale, r".*checkpoint\.pt is stale: it belongs to job 0123456789ab, and this is .*"),
     }

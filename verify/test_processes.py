@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from perfmodel.lockstep import checkpoint, processes
+from perfmodel.lockstep import FAULTS, checkpoint, processes, train
 from perfmodel.lockstep.checkpoint import CheckpointError
 from perfmodel.lockstep.job import Job, Training, Trouble, read
 from perfmodel.lockstep.processes import Ended, Failure, RunError, blame, collect, launch, run
@@ -48,8 +48,8 @@ def test_two_runs_over_processes_are_equal_in_every_bit() -> None:
 
 
 def test_a_run_out_of_lockstep_is_seen_by_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    broken = lockstep.train(2, 60, method=lockstep.FAULTS["mean of means"])
-    row = lockstep.row("in process", broken, lockstep.train(1, 60), 0.1)
+    broken = train(2, 60, method=FAULTS["mean of means"])
+    row = lockstep.row("in process", broken, train(1, 60), 0.1)
     assert lockstep.show([row]) == 1
     assert "NOT IN LOCKSTEP: after step 60 the relative L2 distance is 0.0069, over 1e-15" in capsys.readouterr().out
 

@@ -25,7 +25,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         runs.append("lockstep")
         return RESULTS
 
-    monkeypatch.setattr("perfmodel.lockstep.record", record)
+    monkeypatch.setattr("perfmodel.lockstep.shown.record", record)
     return runs
 
 
@@ -152,7 +152,7 @@ def test_an_interrupted_write_leaves_the_old_record(stored: Path, made: list[str
 
 
 def test_no_record_of_that_name() -> None:
-    with pytest.raises(RecordError, match="a record is one of lockstep; got 'lockstp'"):
+    with pytest.raises(RecordError, match="a record is one of lockstep, lost; got 'lockstp'"):
         load("lockstp")
 
 

@@ -327,7 +327,7 @@ def lockstep_faults() -> Drawn:
         f'[= q("150", lockstep.forgotten_at) =] jumps and ends at {_tiny("lockstep.forgot_four")}; means of uneven parts climb to '
         f"{_tiny('lockstep.mean_four')}.",
         '[= q("Four", lockstep.four_replicas) =] replicas. The run that forgets does so at step [= q("150", lockstep.forgotten_at) =]; until then it is done '
-        "right. Dashed: the limit of lockstep.",
+        "right. The straight dashed line is the limit of lockstep.",
         Table(
             ("Step", "Done right", *(words for words, _ in _FAULT_WORDS.values())),
             [
@@ -352,6 +352,50 @@ def lockstep_broken() -> Table:
         [words, Num(value(f"lockstep.{fault}_loss_four"), "", 4), _tiny(f"lockstep.{fault}_four")] for fault, words in what.items()
     ]
     return Table(("What is wrong", "Loss at the end", "Distance at the end"), rows)
+
+
+_MUTANT_WORDS = {
+    "sum of means": "the means of the parts are added up",
+    "one gradient forgotten always": "one replica's gradient is never counted",
+    "root counted twice": "the first replica's gradient is added once more",
+    "labels of the first shard": "all replicas take the labels of the first part",
+    "the first shard for everyone": "all replicas take the first part",
+    "divided by the size of the shard": "the sum is divided by the size of the part",
+    "divided by the batch less one": "the sum is divided by the batch size minus a sample",
+    "no broadcast at the start": "replicas begin with parameters of their own",
+    "no broadcast of the sum": "only the first replica gets the sum",
+    "one parameter skipped": "one tensor of parameters is left out of the sum",
+    "one sample in two shards": "one sample is in its neighbour's part as well",
+    "remainder dropped": "samples that don't divide evenly are left out",
+    "learning rate 1.01 times": "the learning rate is a hundredth too high",
+    "one step more": "one step is taken a second time",
+    "mean of means": "the mean of the parts' means is taken",
+    "one gradient forgotten once": "one gradient is forgotten, at a single step",
+    "allreduce in bfloat16": "gradients are added up in BF16",
+    "forward in float32": "the forward pass runs in FP32",
+    "allreduce in float32": "gradients are added up in FP32",
+}
+
+
+def lockstep_mutants() -> Table:
+    """All mistakes, the worst first."""
+    k = runs.REPLICAS["four"]
+    broken = {name: each[k] for name, each in _record().results["mutants"].items()}
+    rows: list[list[Cell]] = [
+        [_MUTANT_WORDS[name], _Tiny(each["l2"]), "no" if each["spread"] else "yes"]
+        for name, each in sorted(broken.items(), key=lambda item: -float(item[1]["l2"]))
+    ]
+    return Table(("What is wrong", "Distance at the end", "Replicas still equal?"), rows)
+
+
+def lockstep_precisions() -> Table:
+    """Every number of replicas stays below the limit of its precision."""
+    shown = _record().results["table"]
+    rows: list[list[Cell]] = [
+        [Num(int(k)), *(_Tiny(shown[dtype][k]["l2"]) for dtype in runs.PRECISIONS.values())] for k in runs.TABLE.values()
+    ]
+    rows.append(["limit", _tiny("lockstep.limit"), _tiny("lockstep.limit_fp32")])
+    return Table(("Replicas", "Distance at its peak, FP64", "In FP32"), rows)
 
 
 # Bigger batches.
@@ -425,6 +469,8 @@ TABLES: dict[str, Callable[[], Table]] = {
     "three-ways": three_ways,
     "allreduce-walk": allreduce_walk,
     "lockstep-broken": lockstep_broken,
+    "lockstep-mutants": lockstep_mutants,
+    "lockstep-precisions": lockstep_precisions,
     "bigger-batch": bigger_batch,
     "wrappers": wrappers,
 }

@@ -191,4 +191,5 @@ _model("allreduce.after", ALLREDUCE[-1][-1], "", "what every replica holds after
 
 # What counts as lockstep.
 _given("lockstep.limit", 1e-15, "", "the largest relative L2 distance that counts as lockstep", HERE)
+_given("lockstep.limit_fp32", 1e-6, "", "the same in FP32", HERE)
 _given("lockstep.limit_elsewhere", 1e-13, "", "the same on a GPU or with another BLAS, whose sums round in another order", HERE)

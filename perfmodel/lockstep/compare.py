@@ -72,7 +72,7 @@ def _each(a: Tensor, b: Tensor, sizes: list[int]) -> tuple[float, ...]:
     """The relative distance of each tensor of two vectors of parameters; 0 for equal ones, also where all is zero."""
     return tuple(
         float((one - other).norm() / other.norm()) if not torch.equal(one, other) else 0.0
-        for one, other in zip(a.split(sizes), b.split(sizes), strict=True)
+        for one, other in zip(torch.split(a, sizes), torch.split(b, sizes), strict=True)
     )
 
 

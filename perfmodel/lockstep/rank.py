@@ -149,7 +149,7 @@ class Rank:
                     raise GroupError(f"rank {rank} holds {name} in the shape {other}, rank 0 in {shape}: all must hold the same")
 
     def train(self, training: Training) -> dict[str, Any]:
-        """Train, and return what was recorded: steps, losses, parameters (a row a step), names and sizes of the tensors."""
+        """Train, and return what was recorded: steps, losses, parameters (a row a step), names and sizes of the tensors, and the step it began at."""
         method = faults(training.once_at)[training.fault] if training.fault else LOCKSTEP
         dtype: torch.dtype = getattr(torch, training.dtype)
         X, y = (part[: training.samples].to(self.device) for part in xor_batch(dtype))
@@ -166,7 +166,9 @@ class Rank:
         send = sends(training.once_at).get(training.fault, _sum)
         shard, labels = method.split(X, y, self.ranks)[self.number]
         for step in range(first, training.steps + 1):
-            if (step % training.every == 0 or step == training.steps) and step not in done["steps"]:  # a checkpoint may hold this one
+            if (step % training.every == 0 or step == training.steps) and step not in done[
+                "steps"
+            ]:  # a checkpoint may hold this one
                 done["steps"].append(step)
                 done["losses"].append(mean_loss_of(net, X, y))
                 done["parameters"].append(flatten(net))
@@ -180,7 +182,7 @@ class Rank:
                     self._step_ddp(model, net, shard, labels, method, divide_by, training.lr, step)
                 else:
                     self._step(net, shard, labels, method, send, sizes, training.lr / divide_by, step)
-        return {**done, "parameters": torch.stack(done["parameters"]), "tensors": named_sizes(net)}
+        return {**done, "began": first, "parameters": torch.stack(done["parameters"]), "tensors": named_sizes(net)}
 
     def _step(
         self, net: nn.Module, X: Tensor, y: Tensor, method: Method, send: Send, sizes: list[int], rate: float, step: int
@@ -192,7 +194,7 @@ class Rank:
         with self.together(step):
             send(flat, sizes, step)
         with torch.no_grad():
-            summed = [part.view_as(g) for part, g in zip(flat.split(sizes), gradients, strict=True)]
+            summed = [part.view_as(g) for part, g in zip(torch.split(flat, sizes), gradients, strict=True)]
             method.update(net, summed, rate, step)
 
     def _step_ddp(
