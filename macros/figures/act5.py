@@ -192,6 +192,14 @@ class _Tiny(Num):
         return f"{self.value:.2e}".replace("-", "−") if self.value else "0"
 
 
+class _Power(_Tiny):
+    """The same in a table of the page: 1.5 × 10⁻¹⁶."""
+
+    def __str__(self) -> str:
+        mantissa, _, exponent = f"{self.value:.1e}".partition("e")
+        return f"{mantissa} × 10{str(int(exponent)).translate(text.SUPERSCRIPTS)}" if self.value else "0"
+
+
 def _tiny(name: str) -> str:
     """A quote of a tiny number, made of its own digits."""
     mantissa, _, exponent = f"{value(name):.1e}".partition("e")
@@ -382,20 +390,20 @@ def lockstep_mutants() -> Table:
     k = runs.REPLICAS["four"]
     broken = {name: each[k] for name, each in _record().results["mutants"].items()}
     rows: list[list[Cell]] = [
-        [_MUTANT_WORDS[name], _Tiny(each["l2"]), "no" if each["spread"] else "yes"]
+        [_MUTANT_WORDS[name], _Power(each["l2"]), "no" if each["spread"] else "yes"]
         for name, each in sorted(broken.items(), key=lambda item: -float(item[1]["l2"]))
     ]
-    return Table(("What is wrong", "Distance at the end", "Replicas still equal?"), rows)
+    return Table(("What is wrong", "Distance", "Replicas equal?"), rows)
 
 
 def lockstep_precisions() -> Table:
     """Every number of replicas stays below the limit of its precision."""
     shown = _record().results["table"]
     rows: list[list[Cell]] = [
-        [Num(int(k)), *(_Tiny(shown[dtype][k]["l2"]) for dtype in runs.PRECISIONS.values())] for k in runs.TABLE.values()
+        [Num(int(k)), *(_Power(shown[dtype][k]["l2"]) for dtype in runs.PRECISIONS.values())] for k in runs.TABLE.values()
     ]
-    rows.append(["limit", _tiny("lockstep.limit"), _tiny("lockstep.limit_fp32")])
-    return Table(("Replicas", "Distance at its peak, FP64", "In FP32"), rows)
+    rows.append(["limit", *(_Power(value(name)) for name in ("lockstep.limit", "lockstep.limit_fp32"))])
+    return Table(("Replicas", "FP64", "FP32"), rows)
 
 
 # Bigger batches.
