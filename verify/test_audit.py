@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from macros import audit as auditing
 from macros import figures
 from macros.audit import CALLABLE, PINS, Audit, apply_fixes, audit_page, audit_sources, check_book, pages_of
-from macros.evaluate import Evaluator, using
+from macros.evaluate import Evaluator, book, using
 from macros.fixes import digits_only, fixed
 from macros.frontmatter import CONFIG, check_config
 from macros.scan import Fault, scan
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ACTS = [path for path in pages_of(ROOT / "docs") if path.startswith("docs/acts/")]
 BOOK = "perfmodel/book"
 SMALL = "---\ntitle: A page\ndescription: A page for a test.\n---\n\n# A page { #page }\n"
-EVALUATOR = Evaluator(LEDGER, CALLABLE)
+EVALUATOR = Evaluator(book(), CALLABLE)
 
 
 def source_of(path: str) -> str:

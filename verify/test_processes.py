@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,9 +109,30 @@ def test_who_is_to_blame(failures: dict[int, Failure], says: str) -> None:
 def test_a_group_that_takes_too_long_is_ended_with_all_its_ranks(tmp_path: Path) -> None:
     """Killed outright, torchrun can't end its ranks: they must end by themselves."""
     job = Job(trainings=(Training(steps=60),), timeout_s=100, trouble=Trouble(kind="hang", rank=0, step=3))
-    ended = launch(2, job, tmp_path, patience_s=12)
-    assert ended.reason == "the group took over 12 s"
+    ended = launch(2, job, tmp_path, patience_s=9)
+    assert ended.reason == "the group took over 9 s"
     assert ended.left == ()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seconds", [1.0, 4.0, 8.0])
+def test_a_launcher_that_is_killed_leaves_no_rank_behind(tmp_path: Path, seconds: float) -> None:
+    """Whenever that happens: before the ranks start, while they do, and while they train."""
+    Job(trainings=(Training(steps=60),), timeout_s=100, trouble=Trouble(kind="hang", rank=0, step=3)).write(tmp_path)
+    mark = f"test-{tmp_path.name}-{seconds}"
+    command = [
+        sys.executable, "-m", "perfmodel.lockstep.processes", str(tmp_path / "report.json"), *processes.ONE_HOST, "--nproc-per-node=2", "-m",
+        "perfmodel.lockstep.rank", str(tmp_path),
+    ]  # fmt: skip
+    environment = {**os.environ, "LOCKSTEP_RUN": mark, "GLOO_SOCKET_IFNAME": "lo"}
+    launcher = subprocess.Popen(command, cwd=processes.ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(seconds)
+    launcher.kill()
+    launcher.wait()
+    end = time.monotonic() + 15
+    while processes._alive(mark) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert processes._alive(mark) == ()
 
 
 def test_without_a_report_the_last_line_is_the_reason(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -109,14 +110,12 @@ def test_the_record_follows_the_code(stored: Path, made: list[str], tmp_path: Pa
         (copy / path.name).write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     load("lockstep", folder=stored.parent, root=tmp_path / "root")
     assert made == []
-    for times, change in enumerate(
-        (
-            lambda: (copy / "step.py").write_bytes((code / "step.py").read_bytes() + b"\n"),
-            lambda: (copy / "more.py").write_bytes(b""),
-            lambda: (copy / "more.py").rename(copy / "other.py"),
-        ),
-        start=1,
-    ):
+    changes: tuple[Callable[[], object], ...] = (
+        lambda: (copy / "step.py").write_bytes((code / "step.py").read_bytes() + b"\n"),
+        lambda: (copy / "more.py").write_bytes(b""),
+        lambda: (copy / "more.py").rename(copy / "other.py"),
+    )
+    for times, change in enumerate(changes, start=1):
         change()
         load("lockstep", folder=stored.parent, root=tmp_path / "root")
         assert len(made) == times

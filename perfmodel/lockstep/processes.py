@@ -19,6 +19,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,8 +100,9 @@ def launch(
             status = None
         finally:
             if launcher.poll() is None:  # the time is up, or this process is being ended
-                os.killpg(launcher.pid, signal.SIGKILL)  # the ranks end with it
+                os.killpg(launcher.pid, signal.SIGKILL)
                 launcher.wait()
+                _end(_alive(mark))  # the ranks end with it, but for those that are still starting
     seconds = time.monotonic() - begin
     left = _left_over(mark)
     if status is None:
@@ -120,27 +122,30 @@ def _reason(report: Path, log: Path) -> str:
     return f"torchrun ended without a reason; its last line: {lines[-1] if lines else 'none'}"
 
 
+def _alive(mark: str) -> tuple[int, ...]:
+    """The processes of a group. Known on Linux only; elsewhere none."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"LOCKSTEP_RUN={mark}".encode() in path.read_bytes():  # a zombie has no environment any more
+                found.append(int(path.parent.name))
+        except OSError:
+            continue  # it has ended meanwhile, or is not ours
+    return tuple(found)
+
+
+def _end(processes: Sequence[int]) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
 def _left_over(mark: str) -> tuple[int, ...]:
-    """Processes of a group that are still there two seconds after its end; they are ended. Known on Linux only."""
-    proc = Path("/proc")
-    if not (proc / "self/environ").exists():
-        return ()
-
-    def alive() -> tuple[int, ...]:
-        found = []
-        for path in proc.glob("[0-9]*/environ"):
-            try:
-                if f"LOCKSTEP_RUN={mark}".encode() in path.read_bytes():  # a zombie has no environment any more
-                    found.append(int(path.parent.name))
-            except OSError:
-                continue  # it has ended meanwhile, or is not ours
-        return tuple(found)
-
+    """Processes of a group that are still there two seconds after its end; they are ended."""
     end = time.monotonic() + 2
-    while (left := alive()) and time.monotonic() < end:
+    while (left := _alive(mark)) and time.monotonic() < end:
         time.sleep(0.05)
-    for process in left:
-        os.kill(process, signal.SIGKILL)
+    _end(left)
     return left
 
 
@@ -182,6 +187,7 @@ def main(arguments: Sequence[str]) -> int:
     from torch.distributed.run import main as torchrun
 
     report, *rest = arguments
+    os.environ["LOCKSTEP_LAUNCHER"] = str(os.getpid())
     try:
         torchrun(rest)
     except ChildFailedError as error:

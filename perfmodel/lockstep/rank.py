@@ -231,6 +231,8 @@ def die_with_the_parent() -> None:
     """On Linux: end this process when the one that started it ends, however that happens. A killed torchrun leaves no rank behind."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.environ.get("LOCKSTEP_LAUNCHER", str(os.getppid())) != str(os.getppid()):
+        os._exit(1)  # it ended while this one was still starting
 
 
 @record
