@@ -48,6 +48,7 @@ def check(folder: Path, article: str, source: str = "", title: str = "A page") -
         with using(LEDGER):
             audit_page("docs/page.md", source, Evaluator(LEDGER, CALLABLE), audit)
         audit.faults.clear()
+        audit.unread.clear()
     return list(audit_site(built(folder, article, title), audit))
 
 
