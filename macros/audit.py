@@ -24,6 +24,7 @@ from macros.evaluate import book as current_book
 from macros.figures import FIGURES, TABLES, figure, table
 from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
+from macros.links import check_links
 from macros.pages import cards, credit, ledger, live, symbols, verification
 from macros.pins import PINS, ROOT, check_book
 from macros.quantity import Drift, QuoteError, of
@@ -207,9 +208,11 @@ def audit_sources(
                 audit_page(path, source, evaluator, audit)
         for path in [path for path in texts if path not in audit.pages and path != CONFIG]:
             audit_page(path, texts[path], evaluator, audit)
+    for page in audit.pages.values():
+        audit.faults += check_links(page, docs.parent, audit.pages)
     config = docs.parent / CONFIG
     if CONFIG in texts or config.exists():
-        audit.faults += check_config(CONFIG, texts.get(CONFIG) or config.read_text(encoding="utf-8"))
+        audit.faults += check_config(CONFIG, texts.get(CONFIG) or config.read_text(encoding="utf-8"), [*pages_of(docs)])
     audit.faults.sort()
     return audit
 

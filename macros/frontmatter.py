@@ -5,8 +5,9 @@ YAML is composed, not loaded: every text keeps its place in the file, and no tag
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 import yaml
@@ -144,8 +145,11 @@ def _title_quotes(
             yield page.fault(offset, str(error), "drifted" if isinstance(error, Drift) else "broken")
 
 
-def check_config(path: str, source: str) -> Iterator[Fault]:
-    """Naked numbers in what the site's configuration shows on every page: nothing there can be bound, so nothing may be claimed."""
+def check_config(path: str, source: str, pages: Collection[str] = ()) -> Iterator[Fault]:
+    """Naked numbers in what the site's configuration shows on every page: nothing there can be bound, so nothing may be claimed.
+
+    And the menu: `pages` are all there are, and each is in it.
+    """
 
     def fault(at: int, message: str, sort: str) -> Fault:
         return Fault(path, source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at), message, sort)
@@ -162,3 +166,27 @@ def check_config(path: str, source: str) -> Iterator[Fault]:
             for finding in naked.findings(words.text):
                 message = f"{finding.rule} in {key}: {finding.text}; say it on a page, where it can be bound"
                 yield fault(start + words.at[finding.start], message, "unbound")
+    if pages:
+        yield from _menu(entries, pages, fault)
+
+
+def _menu(entries: list[tuple[str, yaml.Node]], pages: Collection[str], fault: Callable[[int, str, str], Fault]) -> Iterator[Fault]:
+    """The pages that no menu leads to, and what is in the menu and is no page."""
+    listed = {f"docs/{text.value}": text.start_mark.index for key, nav in entries if key == "nav" for text in _texts(nav)}
+    apart = {
+        f"docs/{line.strip()}"
+        for key, node in entries
+        if key == "not_in_nav"
+        for text in _texts(node)
+        for line in text.value.split("\n")
+    }
+    for page in pages:
+        if page not in listed and page not in apart:
+            line = page.removeprefix("docs/")
+            yield Fault(page, 1, 1, f'no menu leads to this page: add a line "- {line}" under nav: in {CONFIG}, where it belongs')
+    for page, at in listed.items():
+        if page not in pages and page.endswith(".md"):
+            close = difflib.get_close_matches(page, pages, n=1)
+            yield fault(
+                at, f"there is no page {page}" + (f"; did you mean {close[0].removeprefix('docs/')}?" if close else ""), "broken"
+            )

@@ -362,15 +362,16 @@ _TEX_UNIT = re.compile(
 
 
 def _structure(script: re.Match[str]) -> str:
-    """An index or an exponent is structure while its whole numbers have one digit: e^{-1}, t_{12} is not."""
-    inside = script[1] or ""
-    return script[0] if re.search(r"\d\s*[\d.,]", inside) else " " * len(script[0])
+    """An exponent is structure while its whole numbers have one digit, an index while they have two: e^{-1} and t_{12}, not 10^{15}."""
+    digits = r"\d\s*[\d.,]" if script[0][0] == "^" else r"\d\s*[.,]|\d\s*\d\s*\d"
+    return script[0] if re.search(digits, script[1] or "") else " " * len(script[0])
 
 
 def in_formula(tex: str) -> str:
     """The naked number of a formula typed by hand, "" when it has only structure.
 
-    Structure is what would stay if every input changed: indices, exponents, and the whole numbers 1 and 2 beside symbols, as in 2(n−1).
+    Structure is what would stay if every input changed: indices, exponents, where a sequence begins, as in i = 0, 1, …, n−1, and the whole
+    numbers 1 and 2 beside symbols, as in 2(n−1).
     A value with a unit, a decimal, a larger number, or a number after a relation sign is a result; so is a number in words.
 
     >>> in_formula(r"2\\,(n-1)\\,S / B"), in_formula(r"t_1 + n\\,t_2 + t_3"), in_formula("e^{-1}")
@@ -388,6 +389,7 @@ def in_formula(tex: str) -> str:
             return naked[0].text
     symbols = bool(re.search(r"[A-Za-z]", re.sub(r"\\[A-Za-z]+", "", _WORDS_IN_TEX.sub("", tex))))
     tex = _BOUND_IN_TEX.sub("≥", _EQUAL_IN_TEX.sub("=", re.sub(r"\\q?quad(?![A-Za-z])|\\\\", ";", tex)))
+    tex = re.sub(r"=\s*[01]\s*,(?:\s*\d\s*,)*\s*\\[lc]?dots(?![A-Za-z])", " ", tex)
     bare = re.sub(r"\\[A-Za-z]+", lambda m: " " * len(m[0]), _SCRIPT.sub(_structure, tex))
     bare = re.sub(r"(?<=\d)(?:\\[,;:!]|~|\s)+(?=\d)", "", re.sub(r"(?<=\d)\{(\d+)\}", r"\1", bare))  # 6\,0 and 6{0} are 60
     for match in re.finditer(r"\d[\d.,]*", bare):

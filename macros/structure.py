@@ -101,7 +101,7 @@ def _attribute_lists(page: Page) -> Iterator[Fault]:
         after = bare[m.end() : end if end >= 0 else len(bare)]
         if before.strip(" \t>"):
             in_heading = any(h.start <= m.start() < h.end for h in page.prose.headings)
-            fits = (in_heading and not after.strip()) or before[-1] in "*_~)]>`" or after.lstrip().startswith("|")
+            fits = (in_heading and not after.strip()) or before[-1] in "*_~)]`" or after.lstrip().startswith("|")
         else:
             above = bare[: m.start() - len(before)].split("\n")[-2:][0].strip(" \t>")
             below = bare[end + 1 :].split("\n", 1)[0].strip(" \t>") if end >= 0 else ""

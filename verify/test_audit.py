@@ -25,7 +25,7 @@ from macros.scan import Fault, scan
 from perfmodel import collectives, kernels
 from perfmodel.book import LEDGER
 from perfmodel.number import Ledger
-from verify.checkout import copy
+from verify.checkout import copy, replace
 from verify.planted import ACT2, ACT6, BROKEN, HARMLESS, HERE, NAKED, PLANTED, TURNED, WRONG, Planted, plant
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -110,6 +110,7 @@ def test_all_harmless_edits_together_build(tmp_path: Path) -> None:
     (project / "docs" / "probe.md").write_text(
         SMALL + "\n" + "\n\nA paragraph.\n\n".join(HARMLESS.values()) + "\n", encoding="utf-8"
     )
+    replace(project / "mkdocs.yml", "  - numbers.md", "  - probe.md\n  - numbers.md")
     command = [
         sys.executable,
         "-m",
@@ -277,6 +278,65 @@ def test_an_act_without_one_of_its_parts_is_refused_and_another_page_is_not(part
     [fault] = audit_one("docs/acts/7-next.md", page).faults
     assert fault.message == says
     assert audit_one("docs/next.md", page).faults == []
+
+
+LINKS = [
+    ("9-none.md", "9-none.md leads nowhere: there is no file docs/acts/9-none.md; did you mean"), ("../numbres.md", "did you mean ../numbers.md?"), ("x.png", "there is no file docs/acts/x.png"),
+    ("6-allreduce.md#chekc", "docs/acts/6-allreduce.md has no place #chekc; did you mean #check?"), ("#nope", "docs/acts/2-queue.md has no place #nope"), ("9-none.html", "there is no file docs/acts/9-none.html"),
+]  # fmt: skip
+
+
+def test_a_link_that_leads_nowhere_is_named_with_its_line() -> None:
+    forms = ("See [it]({}).", "See ![it]({}).", 'See <a href="{}">it</a>.', "See [it][there{n}].\n\n[there{n}]: {}")
+    source, expected = source_of(ACT2).rstrip() + "\n", []
+    for n, (address, says) in enumerate(LINKS):
+        for form in forms:
+            source += "\n" + form.replace("{n}", str(n)).format(address) + "\n"
+            at = source.rindex(address)
+            expected.append((source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at), says))
+    found = audit_sources(overrides={ACT2: source}).faults
+    assert [(f.path, f.line, f.column) for f in found] == [(ACT2, line, column) for line, column, _ in expected]
+    assert [f.message for f, (_, _, says) in zip(found, expected, strict=True) if says not in f.message] == []
+
+
+def test_links_that_lead_somewhere_are_silent() -> None:
+    places = (
+        "6-allreduce.md", "../numbers.md#sync.one_gpu", "#step-1", "6-allreduce.md#check", "../assets/site.css", "https://d2l.ai/none", "mailto:a@b.c", "#fig-queue-depth", "6-allreduce.html",
+        "../code/multiple_gpus.py", "../index.md#start-here", "#act-2-the-queue-behind-your-code",
+    )  # fmt: skip
+    source = source_of(ACT2) + "\n" + " ".join(f"[it]({place})" for place in places)
+    assert [str(f) for f in audit_sources(overrides={ACT2: source}).faults] == []
+
+
+def test_a_page_outside_the_menu_is_named_and_so_is_what_the_menu_lists_and_is_none() -> None:
+    config = source_of(CONFIG)
+    found = audit_sources(overrides={CONFIG: config.replace("acts/2-queue.md", "acts/2-quue.md")}).faults
+    line = config[: config.index("acts/2-queue.md")].count("\n") + 1
+    assert [str(f) for f in found] == [
+        f'{ACT2}:1:1: no menu leads to this page: add a line "- acts/2-queue.md" under nav: in mkdocs.yml, where it belongs',
+        f"mkdocs.yml:{line}:5: there is no page docs/acts/2-quue.md; did you mean acts/2-queue.md?",
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "cp1252", "utf-32"])
+def test_a_page_that_is_not_utf_8_is_named_and_the_rest_is_read(tmp_path: Path, encoding: str) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.md").write_bytes("---\ntitle: Ä page\n---\nIt takes 61 ms.\n".encode(encoding))
+    (folder / "b.md").write_text(f"{FRONT}It takes 61 ms.\n", encoding="utf-8")
+    before = (folder / "a.md").read_bytes()
+    found = audit_sources(docs=folder).faults
+    assert str(found[0]) == "docs/a.md:1:1: this page is not saved as UTF-8: save it again with that encoding"
+    assert [(f.path, f.line) for f in found[1:]] == [("docs/b.md", 4)]
+    apply_fixes(folder)
+    assert (folder / "a.md").read_bytes() == before
+
+
+def test_a_year_in_a_title_may_be_declared_with_its_reason() -> None:
+    page = '---\ntitle: Since 2017\ndescription: More of 4 May 2024.\ntitle_quotes:\n  "2017": plain, a year\n  4 May 2024: plain, a date\n---\n\n# Since [= plain("2017", why="a year") =] { #x }\n'
+    audit = audit_one("docs/x.md", page)
+    assert [str(f) for f in audit.faults] == []
+    assert [use.why for use in audit.uses if use.kind == "e"] == ["a year", "a year", "a date"]
 
 
 def suggested(message: str) -> list[str]:
