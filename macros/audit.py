@@ -144,7 +144,7 @@ def _naked(page: Page, book: Ledger) -> Iterator[Fault]:
         if any(start <= offset < end for start, end, _ in words.lost):
             continue
         quote, names = beside(page, finding)
-        said = naked.quotable(finding.text) if finding.rule not in naked.AT_A_CALL else ""
+        said = naked.quotable(finding.text) if finding.rule not in (*naked.AT_A_CALL, naked.DATE) else ""
         names = names or (matching(said, book, finding.text) if said else [])
         hint = f" (it could be {', '.join(names[1:4])})" if said and len(names) > 1 else ""
         cure = naked.cure(finding, names, "qt" if words.where(offset, offset) == "alt" else "q", quote)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from macros import relations
 from macros.claims import COMPARISONS, known_words, read
-from macros.prose import OTHER, PLAIN, QUOTE, RELATION
+from macros.prose import OTHER, PLAIN, QUOTE, RELATION, STOP
 from macros.quantity import QuoteError
 from macros.text import WORDS
 
@@ -59,7 +59,7 @@ _LABELLED = (
 )
 _LABEL = (
     rf"\b{_LABELLED}(?i:s)\s+\d{{1,2}}(?:,\s+\d{{1,2}})*(?:,?\s+(?:and|or|to)\s+|\s?[–-]\s?)\d{{1,2}}\b"
-    rf"|(?:\b{_LABELLED}(?i:s?)\s+(?=\d+\.\d)|§\s?|\b{_LABELLED}\s+)\d{{1,2}}(?:\.\d{{1,3}})*(?:(?:\s+and\s+|,\s+)\d{{1,2}}(?:\.\d{{1,3}})+)*(?!\w)"
+    rf"|(?:\b{_LABELLED}(?i:s?)\s+(?=\d+\.\d)|§\s?|\b(?i:eq|fig|sec|tab|ch|pp?)\.\s|\b{_LABELLED}\s+)\d{{1,2}}(?:\.\d{{1,3}})*(?:(?:\s+and\s+|,\s+)\d{{1,2}}(?:\.\d{{1,3}})+)*[a-d]?(?!\w)"
 )
 _PRODUCT = (
     r"\b(?:PyTorch|Python|CUDA|cuDNN|NCCL|NumPy|SciPy|TensorFlow|JAX|MXNet|Plotly|MkDocs|Ubuntu|Linux|Windows|macOS|gcc|GCC|clang|Llama|NVLink|version)"
@@ -88,12 +88,12 @@ LABEL, VERSION = "a label: which one, not how many", "a version"
 EXEMPT: tuple[tuple[str, str], ...] = (
     (_LABEL, LABEL),
     (_PRODUCT, VERSION),
-    (r"\b(?!(?:about|above|almost|below|nearly|over|sub|under)-)[A-Za-z]+\d*-\d{1,4}\b(?!-)", "a name: a word and digits with a hyphen"),
+    (r"\b(?!(?:about|above|almost|below|nearly|over|sub|under)-)[A-Za-z]+\d*-\d{1,4}o?\b(?!-)", "a name: a word and digits with a hyphen"),
     (r"\b(?:[A-Z]|[A-Za-z]*[A-Z][a-z]*[A-Z][A-Za-z]*)\d{1,4}(?:[A-Z]|e|s)?(?:-[A-Z]\w+)?\b|\b[RG]TX\s\d{4}\b|\b[a-z]\d[a-z]*\.\d{0,2}x?large\b",
      "a name: capitals and digits in one word"),
-    (r"\b[Uu]?int(?:4|8|16|32|64)\b|\bb?float(?:8|16|32|64)\b|\b(?:1|2|4|8|16|32|64|128|256)-bit\b", "the name of a number format"),
+    (r"\b(?:[Uu]?int|b?float|fp|bf|tf)(?:4|8|16|32|64)\b|\b(?:1|2|4|8|16|32|64|128|256)-bit\b", "the name of a number format"),
     (r"\bPCIe\s(?:[1-7]\.0|Gen\s?[1-7])(?:\s[×x](?:16|8|4|2|1))?|\b\d+\sGbE\b", "the name of a link"),
-    (r"\bx86(?:[-_]64)?\b|\b(?:arm|aarch|amd)64\b", "the name of an instruction set"),
+    (r"\bx86[-_]?(?:64)?\b|\b(?:arm|aarch|amd)64\b", "the name of an instruction set"),
     (r"(?<![^\s(])--?[A-Za-z][\w-]*\d\w*\b", "an option of a command"),
     (r"\bCC\sBY(?:-[A-Z]{2})*\s\d\.\d|\b(?:GPL|Apache)[\s-](?:v|License\s)?\d(?:\.\d)?", "the name of a licence"),
     (r"\b(?:IEEE|ISO|RFC)\s\d{3,5}(?:\.\d+)?\b|\bC\+\+\d\d\b", "the name of a standard"),
@@ -115,7 +115,7 @@ _MANTISSA = rf"(?:\d[\d.,]*\d|\d|(?<![\w.])\.\d+|[{_FRACTIONS}])[{_FRACTIONS}]?(
 _POWER = r"(?:\s?[×x]\s?10(?:\^-?\d+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+))?(?:\^-?\d+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?"
 _UNIT_AFTER = rf"(?:[\s-]?(?:{_UNIT})(?![A-Za-z/]))?"
 _NUMERAL = re.compile(
-    rf"(?:[×]\s?)?(?:(?<![\w)])[+\-−±])?{_MANTISSA}{_POWER}(?:{_UNIT_AFTER}(?:\s?[–-]\s?|\sto\s){_MANTISSA}{_POWER}(?!-\d))?{_UNIT_AFTER}"
+    rf"(?:[×]\s?)?(?:(?<![\w){OTHER}])[+\-−±])?{_MANTISSA}{_POWER}(?:{_UNIT_AFTER}(?:\s?[–-]\s?|\sto\s){_MANTISSA}{_POWER}(?!-\d))?{_UNIT_AFTER}"
 )
 _COUNT = _either([w for w, n in WORDS.items() if 1 < n < 100])
 _BIG = _either([w for w, n in WORDS.items() if 3 < n < 100])
@@ -141,6 +141,8 @@ _FREE = r"(?!\s(?:possible|you|it|we|they|needed|necessary|before|ever|usual)\b)
 _BOUNDS = _either([w for w in (*COMPARISONS, "nearly", "almost") if w.isascii() and w[0].isalpha()])
 _MONTH = r"(?-i:January|February|March|April|May|June|July|August|September|October|November|December)"
 
+_QUOTED = rf"\[?{QUOTE}(?:\]\(\s*\))?"  # in a link, too
+
 # What stands at a call and changes what it says. The words of calls are known to the audit of the sources alone.
 AFTER, SIGN, BEFORE, TOO_LATE, NEGATED = (
     "a unit after a quote", "a sign before a quote", "a bound before a quote", "a bound after a quote", "a relation turned around",
@@ -151,12 +153,12 @@ DATE = "a date"
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), rule)
     for pattern, rule in (
-        (rf"{QUOTE}(?:[\s-]?(?!times\b|[×x]\s?(?:\d|{QUOTE}))(?:{_UNIT}|per\s?cent)(?![\w/])|[\s-]?times(?=\s(?:(?:{_COMPARATIVE}|as|that|the)\b))"
-         rf"|[\s-]?[×x]\s?(?={_COMPARATIVE})|\s?/\s?(?:{_UNIT}|{_UNIT_WORDS})\b|\sper\s(?:{_UNIT_WORDS})\b|\s(?:{_LARGE}|dozen)s?\b)", AFTER),
-        (rf"(?<![^\s(“\"])[-−+±–]{QUOTE}|(?<=\bis\s)minus\s{QUOTE}|(?<=\bof\s)minus\s{QUOTE}|(?<=\bto\s)minus\s{QUOTE}", SIGN),
-        (rf"(?:\b(?<!range\s)(?<!ranges\s)(?:{_BOUNDS})|[<>≤≥]=?)\s?(?:(?:about|around|roughly|some|just|the|a)\s)?{QUOTE}", BEFORE),
-        (rf"{QUOTE}\s(?:or|and)\s(?:more|less|fewer|above|below|over|under|up|longer|shorter|larger|smaller|higher|lower)\b(?!\sthan)|{QUOTE}\s(?:at\s(?:least|most))\b"
-         rf"|{QUOTE}\+(?!\s?[\d{QUOTE}])", TOO_LATE),
+        (rf"{_QUOTED}(?:[\s-]?(?!times\b|[×x]\s?(?:\d|{QUOTE}))(?:{_UNIT}|per\s?cent)(?![\w/])|[\s-]?times(?=\s(?:(?:{_COMPARATIVE}|as|that|the)\b))"
+         rf"|[\s-]?[×x]\s?(?={_COMPARATIVE})|\s?/\s?(?:{_UNIT}|{_UNIT_WORDS})\b|\sper\s(?:\w*second|byte)s?\b|\s(?:{_LARGE}|dozen)s?\b)", AFTER),
+        (rf"(?<![^\s(“\"])[-−+±–]{_QUOTED}|(?:(?<=\bis\s)|(?<=\bof\s)|(?<=\bto\s))minus\s{_QUOTED}", SIGN),
+        (rf"(?:\b(?<!range\s)(?<!ranges\s)(?:{_BOUNDS})|(?<![-=])[<>≤≥]=?)\s?(?:(?:about|around|roughly|some|just|the|a)\s)?{_QUOTED}", BEFORE),
+        (rf"{_QUOTED}\s\(?or\s(?:more|less|fewer)\b(?!\sthan)|{_QUOTED}\s(?:or|and)\s(?:more|less|fewer|above|below|over|under|up|longer|shorter|larger|smaller|higher|lower)"
+         rf"(?=\s?(?:[.,;:!?)”\"{STOP}]|$))|{_QUOTED}\sat\s(?:least|most)\b|{_QUOTED}\+(?!\s?[\d{QUOTE}])", TOO_LATE),
         (rf"(?:\b(?:not|never|no|nor|neither|hardly|cannot)(?!\s(?:only|just|merely)\b)|n['’]t)\s(?:{_WORD}\s){{0,2}}?{RELATION}", NEGATED),
         (rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_MONTH}\b(?:,?\s\d{{4}}\b)?|\b{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}}\b)?"
          rf"|\b{_MONTH}\s\d{{4}}\b", DATE),
@@ -227,17 +229,26 @@ def findings(text: str) -> list[Finding]:
     >>> findings("Three labs, as long as you like, on PCIe 4.0.")
     []
     """
-    text = plain_characters(text)
+    text = re.sub(r"\s", " ", plain_characters(text))
+    at = [i for i, c in enumerate(text) if c != " " or text[i - 1 : i] != " "]  # a line may be wrapped and indented anywhere
+    if len(at) == len(text):
+        return _findings(text)
+    return [f._replace(start=at[f.start], end=at[f.end - 1] + 1) for f in _findings("".join([text[i] for i in at]))]
+
+
+def _findings(shown: str) -> list[Finding]:
+    text = shown
     for pattern, reason in _EXEMPT:
-        text = pattern.sub(lambda m: m[0] if _counts(m, reason) else " " * len(m[0]), text)  # noqa: B023
+        text = pattern.sub(lambda m: m[0] if _counts(m, reason) else OTHER * len(m[0]), text)  # noqa: B023
     found = _unusual(text)
     for match in _NUMERAL.finditer(text):
-        shown = match[0].strip().rstrip(".,")
-        found.append(Finding(match.start(), match.start() + len(shown), shown, "a naked number"))
+        words = match[0].strip().rstrip(".,")
+        found.append(Finding(match.start(), match.start() + len(words), words, "a naked number"))
     relaxed = _CONDITION.sub(lambda m: " " * len(m[0]), text)
     for pattern, rule in _RULES:
         for match in pattern.finditer(relaxed):
-            found.append(Finding(match.start(), match.end(), _MARKS.sub("…", " ".join(match[0].split())), rule))
+            words = re.sub(r"\[|\]\(\s*\)", "", shown[match.start() : match.end()]).strip()
+            found.append(Finding(match.start(), match.end(), _MARKS.sub("…", words), rule))
     found.sort(key=lambda f: (f.start, -f.end))
     kept: list[Finding] = []
     for finding in found:
@@ -286,6 +297,8 @@ def readable(words: str) -> bool:
 
 def quotable(words: str) -> str:
     """The longest beginning of some words that a quote can hold: all of "60 ms", the first of "eight tasks", nothing of "doubled"."""
+    if readable(words.replace("-", " ")):
+        return words.replace("-", " ") if not readable(words) else words
     ends = [m.start() for m in re.finditer(r"[\s-]|$", words)]
     return next((words[:end] for end in reversed(ends) if readable(words[:end])), "")
 

@@ -280,6 +280,14 @@ def test_an_act_without_one_of_its_parts_is_refused_and_another_page_is_not(part
     assert audit_one("docs/next.md", page).faults == []
 
 
+def test_the_act_that_the_guide_for_authors_shows_has_all_its_parts() -> None:
+    guide = source_of("AUTHORING.md")
+    [act] = re.findall(r"^```text\n(---\n.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    step = act.replace("…\n\n## Check", 'Look.\n{ .notice }\n\n[= figure("sync-ring") =]\n\n## Check')
+    assert step != act
+    assert [str(f) for f in audit_one("docs/acts/7-name.md", step).faults] == []
+
+
 LINKS = [
     ("9-none.md", "9-none.md leads nowhere: there is no file docs/acts/9-none.md; did you mean"), ("../numbres.md", "did you mean ../numbers.md?"), ("x.png", "there is no file docs/acts/x.png"),
     ("6-allreduce.md#chekc", "docs/acts/6-allreduce.md has no place #chekc; did you mean #check?"), ("#nope", "docs/acts/2-queue.md has no place #nope"), ("9-none.html", "there is no file docs/acts/9-none.html"),
