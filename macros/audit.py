@@ -10,26 +10,27 @@ import ast
 import difflib
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from macros import formulas, naked, quotes
 from macros.calls import INLINE, Recorder, Use, recording
-from macros.code import code
-from macros.drawings import drawing
-from macros.evaluate import Evaluator, using
+from macros.code import CODE, code
+from macros.drawings import DRAWINGS, drawing
+from macros.evaluate import Evaluator, beside, using
 from macros.evaluate import book as current_book
-from macros.figures import figure, table
+from macros.figures import FIGURES, TABLES, figure, table
 from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
+from macros.links import check_links
 from macros.pages import cards, credit, ledger, live, symbols, verification
 from macros.pins import PINS, ROOT, check_book
 from macros.quantity import Drift, QuoteError, of
-from macros.scan import MACROS, Call, Fault, Page, prose, scan
+from macros.scan import MACROS, Call, Fault, Page, prose, scan, source_of
 from macros.structure import check_structure
-from perfmodel.number import KINDS, Ledger
+from perfmodel.number import KINDS, Ledger, Number
 
 __all__ = [
     "CALLABLE",
@@ -49,6 +50,9 @@ BLOCKS: dict[str, Callable[..., Any]] = {
     "figure": figure, "drawing": drawing, "table": table, "code": code, "credit": credit, "cards": cards, "ledger": ledger, "symbols": symbols, "live": live, "verification": verification,
 }  # fmt: skip
 CALLABLE: dict[str, Callable[..., Any]] = {**INLINE, **BLOCKS}
+NAMED: dict[str, Collection[str]] = {
+    "figure": FIGURES, "table": TABLES, "drawing": DRAWINGS, "code": sorted(file.name for file in CODE.glob("*.py")), "credit": (),
+}  # fmt: skip
 MACROS.update(CALLABLE)
 
 
@@ -60,6 +64,9 @@ class Audit:
     uses: list[Use] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     titles: dict[str, list[str]] = field(default_factory=dict)  # page -> the numbers its title and description bind
+    unread: set[str] = field(
+        default_factory=set
+    )  # pages that are not what they seem: their front matter is shown as text, or nothing is
 
     def coverage(self) -> str:
         """The line that says what is bound, by kind, and what is not."""
@@ -100,12 +107,14 @@ def audit_page(path: str, source: str, evaluator: Evaluator, audit: Audit) -> Pa
                 evaluator.call(call)
             except QuoteError as error:
                 audit.faults.append(_fault_of(page, call, error))
-        audit.titles[path], faults = check_front_matter(page, evaluator, recorder)
-    audit.faults += faults
+        front = check_front_matter(page, evaluator, recorder, audit.faults)
+    audit.titles[path] = front.bound
+    if not front.read:
+        audit.unread.add(path)
     audit.uses += recorder.uses
     audit.faults += [fault for fault in dict.fromkeys(recorder.faults) if fault not in audit.faults]
     audit.faults += _naked(page, evaluator.book)
-    audit.faults += check_structure(page)
+    audit.faults += check_structure(page, front.values, BLOCKS)
     return page
 
 
@@ -115,36 +124,39 @@ def _fault_of(page: Page, call: Call, error: QuoteError) -> Fault:
     return page.fault(call.start, str(error), "drifted" if isinstance(error, Drift) else "broken", old if fix else "", fix)
 
 
-def matching(fragment: str, book: Ledger) -> list[str]:
-    """The names whose value a naked number could quote."""
-    found: list[str] = []
+def matching(fragment: str, book: Ledger, around: str = "") -> list[str]:
+    """The names whose value a naked number could quote; those first that are about what stands around it."""
+    found: list[Number] = []
     for number in book:
         try:
             quotes.check(fragment, of(number))
         except QuoteError:
             continue
-        found.append(number.name)
-    return found
+        found.append(number)
+    about = around.removeprefix(fragment).split()
+    return [n.name for n in sorted(found, key=lambda n: -sum(word in f"{n.name} {n.says}" for word in about))]
 
 
 def _naked(page: Page, book: Ledger) -> Iterator[Fault]:
     words = prose(page)
     for finding in naked.findings(words.text):
         offset = words.at[finding.start]
-        names = matching(finding.text, book) if not finding.rule.startswith("a comparison") else []
-        hint = f" (it could be {', '.join(names[1:4])})" if len(names) > 1 else ""
-        macro = "qt" if words.where(offset, offset) == "alt" else "q"
-        cure = naked.cure(finding, names[0] if names else "", macro)
+        if any(start <= offset < end for start, end, _ in words.lost):
+            continue
+        quote, names = beside(page, finding)
+        said = naked.quotable(finding.text) if finding.rule not in (*naked.AT_A_CALL, naked.DATE) else ""
+        names = names or (matching(said, book, finding.text) if said else [])
+        hint = f" (it could be {', '.join(names[1:4])})" if said and len(names) > 1 else ""
+        cure = naked.cure(finding, names, "qt" if words.where(offset, offset) == "alt" else "q", quote)
         yield page.fault(offset, f"{finding.rule}: {finding.text}; {cure}{hint}", "unbound")
     for call in page.calls:
         for title in _titles(call):
             for finding in naked.findings(title):
-                yield page.fault(
-                    call.start, f"{finding.rule} in the title: {finding.text}; say it beside it, where it can be bound", "unbound"
-                )
+                yield page.fault(call.start, f"{finding.rule} in the title: {finding.text}; {naked.IN_THE_TEXT}", "unbound")
     for offset, shown in words.code:
         if naked.in_code(shown):
-            cure = f'take the backticks away and bind it: [= q("{shown.strip()}", name) =]'
+            first = next(iter(naked.findings(shown)), None)
+            cure = f"take the backticks away and {naked.cure(first)}" if first else "take the backticks away"
             where = offset + len(shown) - len(shown.lstrip())
             yield page.fault(where, f"a naked number in inline code: `{shown.strip()}`; {cure}", "unbound")
     for offset, tex in words.math:
@@ -184,15 +196,23 @@ def audit_sources(
     texts = overrides or {}
     audit = Audit()
     audit.faults += check_book(ledger_, pins)
-    evaluator = Evaluator(ledger_, CALLABLE)
+    evaluator = Evaluator(ledger_, CALLABLE, NAMED)
     with using(ledger_):
         for path, file in pages_of(docs).items():
-            audit_page(path, texts[path] if path in texts else file.read_text(encoding="utf-8"), evaluator, audit)
+            source = texts[path] if path in texts else source_of(file)
+            if source is None:
+                audit.pages[path] = scan(path, "")
+                audit.unread.add(path)
+                audit.faults.append(Fault(path, 1, 1, "this page is not saved as UTF-8: save it again with that encoding"))
+            else:
+                audit_page(path, source, evaluator, audit)
         for path in [path for path in texts if path not in audit.pages and path != CONFIG]:
             audit_page(path, texts[path], evaluator, audit)
+    for page in audit.pages.values():
+        audit.faults += check_links(page, docs.parent, audit.pages)
     config = docs.parent / CONFIG
     if CONFIG in texts or config.exists():
-        audit.faults += check_config(CONFIG, texts.get(CONFIG) or config.read_text(encoding="utf-8"))
+        audit.faults += check_config(CONFIG, texts.get(CONFIG) or config.read_text(encoding="utf-8"), [*pages_of(docs)])
     audit.faults.sort()
     return audit
 

@@ -17,11 +17,12 @@ from macros.fixes import literal
 from macros.markdown import ADDRESS
 from macros.prose import DROP, OTHER, PLAIN, QUOTE, RELATION, SPOKEN, STOP, mask
 from macros.scan import Fault, Page
+from macros.structure import ATTRIBUTES
 
 # Computed or exempt already, each made by a macro that the source audit has held to its rules.
 _MADE = {
     "q": QUOTE, "rel": RELATION, "plain": PLAIN, "formula": OTHER, "fig-svg": STOP, "fig-data": STOP, "fig-plot": STOP, "data": STOP, "ledger": STOP,
-    "live": STOP, "fault": STOP, "faults": STOP, "badge": STOP, "fingerprint": STOP, "headerlink": "", "footnote-ref": "", "footnote-backref": "", "credit": STOP,
+    "live": STOP, "fault": STOP, "faults": STOP, "badge": STOP, "fingerprint": STOP, "headerlink": "", "footnote-ref": "", "footnote-backref": "", "credit": STOP, "cards": STOP,
 }  # fmt: skip
 _ATTRIBUTES_MADE = {"data", "fault", "faults", "footnote-backref"}  # whose attributes are made as well
 # Elements that stand inside a sentence; all others part words.
@@ -51,16 +52,27 @@ def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
         built = path.relative_to(site)
         source = f"docs/{built.with_suffix('.md').as_posix()}"
         page = audit.pages.get(source)
+        if source in audit.unread:  # refused as it is, and all of it would be named again
+            continue
         shown = {use.shown for use in audit.uses if use.page == source}
         known = [f for f in audit.faults if f.path == source]
         soup = BeautifulSoup(_UNREAD.sub(r"\1</\2>", path.read_text(encoding="utf-8")), "html.parser")
         passages = [(p, [*titles, *_bare(page)]) for p in _passages(soup)] + [(p, [*titles, *shown]) for p in _spoken(soup)]
         for passage, bound in passages:
             words = mask(passage.words, bound).replace(DROP, "")
-            for finding in naked.findings(words):
+            for finding in [f for f in naked.findings(words) if f.rule not in naked.AT_A_CALL]:
                 fault = _place(page, finding, passage._replace(words=words), source if page else built.as_posix())
                 if not any(_is_same(fault, finding, other) for other in known):
                     yield fault
+        text_shown = " ".join(passage.words for passage in _passages(soup))
+        for words in dict.fromkeys(ATTRIBUTES.findall(text_shown)):
+            offset = page.source.find(words) if page else -1
+            message = f"{words} is shown as text: it stands alone on the line right below its paragraph"
+            fault = (
+                page.fault(offset, message) if page and offset >= 0 else Fault(source if page else built.as_posix(), 0, 0, message)
+            )
+            if not any(other.line == fault.line for other in known):
+                yield fault
         for words, where in _unquoted(soup, shown):
             yield Fault(
                 source if page else built.as_posix(),

@@ -31,6 +31,7 @@ _HOLDER = re.compile(rf"[ \t]*(?:(?:[-*+]|\d+\.|:)[ \t]|{_TITLED}|\[\^[^\]\s]+\]
 _OPENER = re.compile(rf"[ \t]*(?:#{{1,6}}|{_TITLED})")  # the line after it begins a block
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+\.)[ \t]")
 _NUMBERED = re.compile(r"[ \t]*\d+\.(?=[ \t])")
+_FIRST = re.compile(r"[ \t]*1\.[ \t]")
 _DEFINITION = re.compile(r" {0,3}\[(?!\^)[^\[\]\n]+\]:[ \t]*\S+[ \t]*\n?\Z")
 _UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*(?:\n|\Z)")  # makes a heading of the line above, whatever it begins with
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -129,6 +130,7 @@ def lines(text: str, raw: list[Span], found: Prose) -> tuple[str, list[int]]:
     quoted = [_Depths()]  # by the number of quotation marks before a line
     begun = 0  # how far in the block has begun
     fresh, code, listing = True, False, False  # the line begins a block; it is code; the block is a list
+    astray = False  # a list has begun in the middle of a paragraph
     indented = not re.search(r"<\w[^<>]*\smarkdown\b", text)  # inside such HTML, what is indented is not told from code
     end = 0
     for m in _LINE.finditer(text):
@@ -140,7 +142,7 @@ def lines(text: str, raw: list[Span], found: Prose) -> tuple[str, list[int]]:
                 fresh, code = html[1] >= end or not text[html[1] : end].strip(), False
             else:
                 stops |= {start - 1, end - 1}
-                fresh, listing = True, False
+                fresh, listing, astray = True, False, False
             out.append(line)
             continue
         lead = len(re.match(r"(?: {0,3}> ?)*", line)[0])  # type: ignore[index]  # matches nothing at least
@@ -174,6 +176,12 @@ def lines(text: str, raw: list[Span], found: Prose) -> tuple[str, list[int]]:
         if opener or apart:
             stops.add(end - 1)
         listing = listing and not opener
+        if item and not fresh and not listing and (astray or not numbered or _FIRST.match(words)):
+            marker = len(words) - len(words.lstrip())
+            found.lost.append(
+                (start + lead + marker, start + lead + marker + 3, "" if astray else "leave a blank line above the list")
+            )
+            astray = True
         if numbered and (fresh or (listing and not inner)) and not _UNDERLINE.match(text, end):
             words = _NUMBERED.sub(lambda m: blank(m[0]), words, count=1)
         out.append(" " * lead + words)

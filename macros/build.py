@@ -46,6 +46,14 @@ def on_config(config: Any, **_: Any) -> Any:
 
 
 @event_priority(100)
+def on_page_read_source(page: Any, config: Any, **_: Any) -> str | None:
+    """A page that is not saved as UTF-8 is empty but for its fault; MkDocs would stop at it and list no other."""
+    from macros.scan import source_of
+
+    return "" if source_of(Path(config["docs_dir"]) / page.file.src_uri) is None else None
+
+
+@event_priority(100)
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Before mkdocs-macros: put marks in the place of wrong calls. A page with steps has them as its map, and no table of contents."""
     if ".step" in markdown:

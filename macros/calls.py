@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from macros import formulas, quotes, relations, text
-from macros.quantity import Quantity, QuoteError
+from macros.quantity import Group, Quantity, QuoteError
 from macros.scan import Fault
 
 UseKind = Literal["q", "r", "e"]
@@ -130,6 +130,8 @@ def formula(value: Any, *, numbers: bool = False, block: bool = False, result: s
 
     `result` writes the value as a quote does, with as many digits as the page wants.
     """
+    if isinstance(value, Group):
+        raise QuoteError(str(value))
     number = value.single if isinstance(value, Quantity) else None
     if number is None:
         raise QuoteError("formula(…) takes one number of the book, such as sync.one_gpu")

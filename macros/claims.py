@@ -6,6 +6,7 @@ makes the quote unreadable, so that no second number can hide in it.
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -118,7 +119,10 @@ def _unit_of(words: str, quote: str) -> Unit | None:
     try:
         return unit(words)
     except ValueError as error:
-        raise QuoteError(f'cannot read "{quote}": {error}') from None
+        known = [w for w in known_words() if len(w) > 2]
+        close = difflib.get_close_matches(words, known, n=1, cutoff=0.75) if words not in AMBIGUOUS else []
+        said = f'"{words}" is not a unit this site uses; did you mean {close[0]}?' if close else error
+        raise QuoteError(f'cannot read "{quote}": {said}') from None
 
 
 def _split_prefix(words: str) -> tuple[str, int]:
@@ -219,7 +223,27 @@ def read(quote: str) -> list[Claim]:
     if ends:
         low, high = _one(ends["low"].strip(), words, ends.start("low")), _one(ends["high"], words, ends.start("high"))
         return [replace(low, unit=low.unit or high.unit), high]
-    return [_one(words, words)]
+    try:
+        return [_one(words, words)]
+    except QuoteError as error:
+        raise QuoteError(_hint(words) or str(error)) from None
+
+
+def _hint(words: str) -> str:
+    """What is wrong with a quote whose rest can be read: a word too many before the number, a comma for a point."""
+    point = re.sub(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))|(?<=^0),(?=[0-9])", ".", words)
+    lead = re.match(r"((?:[A-Za-z]+ )+)(?=\S)", words)
+    for changed, hint in (
+        (point, f"write {point}, with a point"),
+        (words[lead.end() :] if lead else words, f'put "{lead[1].strip()}" before the call' if lead else ""),
+    ):
+        if changed != words:
+            try:
+                _one(changed, changed)
+            except QuoteError:
+                continue
+            return f'cannot read "{words}": {hint}'
+    return ""
 
 
 def known_words() -> set[str]:

@@ -11,7 +11,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from macros.calls import Piece
-from macros.quantity import QuoteError
+from macros.quantity import QuoteError, near
 
 CODE = Path(__file__).resolve().parent.parent / "docs" / "code"
 _PART = re.compile(r"^[ \t]*# part: (?P<name>[\w-]+)\n(?P<body>.*?)^[ \t]*# end: (?P=name)[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -32,7 +32,7 @@ def code(file: str, *names: str, title: str = "") -> Piece:
     known = parts(source)
     for name in names:
         if name not in known:
-            raise QuoteError(f'{file} has no part "{name}": {", ".join(known)}')
+            raise QuoteError(near(f'{file} has no part "{name}"', name, known))
     shown = "\n\n\n".join(known[name] for name in names) if names else _MARK.sub("", source).strip("\n")
     listing = highlight(shown + "\n", PythonLexer(), HtmlFormatter(nowrap=True))
     words = escape(title or file)

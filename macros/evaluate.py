@@ -8,7 +8,7 @@ import io
 import operator
 import re
 import tokenize
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -17,7 +17,9 @@ from typing import Any
 
 from macros import naked
 from macros.calls import INLINE, Piece, current
-from macros.quantity import Drift, Quantity, QuoteError, groups, shown, unknown
+from macros.fixes import literal
+from macros.prose import QUOTE
+from macros.quantity import Drift, Quantity, QuoteError, groups, near, shown, unknown
 from macros.scan import Call, Fault, Page, scan_literal
 from perfmodel.number import Ledger
 
@@ -38,11 +40,19 @@ def _parsed(expression: str) -> ast.expr:
     return ast.parse(expression.replace("\n", " ").strip(), mode="eval").body
 
 
-class Evaluator:
-    """Evaluates the calls of pages against one ledger. `callable_` are the macros it lets them call."""
+def _as_text(node: ast.expr) -> str:
+    """What an author meant by a name without quotes: sync-ring, which reads as a difference."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node).replace(" ", "")
 
-    def __init__(self, book: Ledger, callable_: Mapping[str, Callable[..., Any]] = INLINE) -> None:
+
+class Evaluator:
+    """Evaluates the calls of pages against one ledger. `callable_` are the macros it lets them call, `named` the names that some take as text."""
+
+    def __init__(
+        self, book: Ledger, callable_: Mapping[str, Callable[..., Any]] = INLINE, named: Mapping[str, Collection[str]] | None = None
+    ) -> None:
         self.book = book
+        self.named = named or {}
         self.groups = groups(book)
         self.names = [*book.names]
         self.callable = callable_
@@ -59,12 +69,24 @@ class Evaluator:
                     return unknown(name, self.names)
             elif isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in self.callable):
                 name = ast.unparse(node.func)
-                near = difflib.get_close_matches(name, self.callable, n=1)
-                return f"{name}(…) is not a macro{f'; did you mean {near[0]}?' if near else ': ' + ', '.join(self.callable)}"
+                return near(f"{name}(…) is not a macro", name, self.callable)
             elif isinstance(node, ast.Name) and node.id not in self.context and node.id not in _CONSTANTS:
-                near = difflib.get_close_matches(node.id, [*self.groups, *self.callable, *self.names], n=1)
-                return f"{node.id} is not a number of the book or a macro" + (f"; did you mean {near[0]}?" if near else "")
+                close = difflib.get_close_matches(node.id, [*self.groups, *self.callable, *self.names], n=1)
+                return f"{node.id} is not a number of the book or a macro" + (f"; did you mean {close[0]}?" if close else "")
         return ""
+
+    def _misnamed(self, macro: str, expression: str) -> str:
+        """What is wrong with the names that a figure, a table, a drawing or code is asked for by, "" when nothing is."""
+        node = _parsed(expression) if macro in self.named else None
+        if not isinstance(node, ast.Call):
+            return ""
+        for argument in node.args:
+            if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
+                meant = ", ".join(f'"{_as_text(a)}"' for a in node.args)
+                return f"put the name in straight quotes: {macro}({meant})"
+        known = self.named[macro]
+        name = node.args[0].value if node.args else None  # type: ignore[attr-defined]
+        return near(f'there is no {macro} "{name}"', str(name), known) if known and name is not None and name not in known else ""
 
     def _walk(self, node: ast.expr) -> Any:
         """The value of an expression: names, texts, numbers, + - * /, lists and calls, and nothing else that Jinja could do."""
@@ -104,7 +126,7 @@ class Evaluator:
         if not call.source:
             raise QuoteError("an empty call: write [= q(…) =] or take it away")
         try:
-            wrong = self.misspelt(call.source)
+            wrong = self._misnamed(call.macro, call.source) or self.misspelt(call.source)
         except (SyntaxError, ValueError) as error:
             raise QuoteError(f"[= {call.source} =] cannot be read: {getattr(error, 'msg', error)}") from None
         if wrong:
@@ -188,11 +210,23 @@ def say(words: str, evaluator: Evaluator, file: Path, path: str) -> tuple[str, s
         plain += between + piece.text
         at = call.end
     for finding in naked.findings(page.prose.text):
-        faults.append((page.prose.at[finding.start], f"{finding.rule}: {finding.text}; {naked.cure(finding)}", "unbound"))
+        quote, names = beside(page, finding)
+        cure = naked.cure(finding, names, quote=quote)
+        faults.append((page.prose.at[finding.start], f"{finding.rule}: {finding.text}; {cure}", "unbound"))
     if faults:
         places = _places(words, file)
         recorder.faults += [Fault(path, *places(offset), message, sort) for offset, message, sort in faults]
     return html + _escape(words[at:]), plain + words[at:]
+
+
+def beside(page: Page, finding: naked.Finding) -> tuple[str, list[str]]:
+    """The words and the numbers of the quote that a finding stands at; ("", []) when it stands at none."""
+    marks = [page.prose.at[at] for at in range(finding.start, finding.end) if page.prose.text[at] == QUOTE]
+    call = next((c for c in page.calls if c.start in marks), None) if finding.rule in naked.AT_A_CALL else None
+    if call is None:
+        return "", []
+    node = _parsed(call.source)
+    return literal(page, call)[1], [ast.unparse(a) for a in node.args[1:]] if isinstance(node, ast.Call) else []
 
 
 def _offset(page: Page, fault: Fault) -> int:

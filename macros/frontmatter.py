@@ -5,12 +5,16 @@ YAML is composed, not loaded: every text keeps its place in the file, and no tag
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
 
 import yaml
 
 from macros import markdown, naked
 from macros.calls import INLINE, Recorder
+from macros.claims import read
 from macros.evaluate import Evaluator
 from macros.prose import literal, mask
 from macros.quantity import Drift, QuoteError
@@ -64,18 +68,32 @@ def _texts(node: yaml.Node, *, keys: bool = False) -> list[yaml.ScalarNode]:
     return [found[at] for at in sorted(found)]
 
 
-def check_front_matter(page: Page, evaluator: Evaluator, recorder: Recorder) -> tuple[list[str], list[Fault]]:
-    """The words that the title and the description bind, under `title_quotes`, and what is wrong with the front matter."""
+class Front(NamedTuple):
+    """The front matter of a page: the words that its title and its description bind, its values, and whether it can be read at all."""
+
+    bound: list[str]
+    values: dict[str, str]
+    read: bool = True
+
+
+def check_front_matter(page: Page, evaluator: Evaluator, recorder: Recorder, faults: list[Fault]) -> Front:
+    """Adds what is wrong with the front matter of a page to `faults`."""
     found = FRONT_MATTER.match(page.source)
     if not found:
-        return [], []
+        faults.append(page.fault(0, "a page begins with ---, title: and description:, and ---, each on a line of its own"))
+        return Front([], {}, read=False)
     source, base = found[1], found.start(1)
     try:
         entries = _mapping(source)
     except _Unreadable as error:
-        return [], [page.fault(base + error.at, f"the front matter cannot be read: {error}")]
+        line = source[source.rfind("\n", 0, error.at) + 1 :].split("\n", 1)[0]
+        pair = re.match(r"([\w-]+): *([^\"'].*:(?: .*|))$", line)
+        message = f"the front matter cannot be read: {error}"
+        if pair:
+            message = f'a {pair[1]} with a colon needs quotes: {pair[1]}: "{pair[2]}"'
+        faults.append(page.fault(base + (source.rfind("\n", 0, error.at) + 1 if pair else error.at), message))
+        return Front([], {}, read=False)
     bound: list[str] = []
-    faults: list[Fault] = []
     for key, value in entries:
         if key == "title_quotes":
             faults += _title_quotes(page, value, base, evaluator, recorder, bound)
@@ -84,10 +102,22 @@ def check_front_matter(page: Page, evaluator: Evaluator, recorder: Recorder) -> 
             start = text.start_mark.index
             words = literal(mask(source[start : text.end_mark.index], bound))
             for finding in naked.findings(words.text):
-                declare = f'declare it under title_quotes: "{finding.text}": name'
-                message = f"{finding.rule} in the {key}: {finding.text}; {declare}"
+                message = f"{finding.rule} in the {key}: {finding.text}; {_cure(finding)}"
                 faults.append(page.fault(base + start + words.at[finding.start], message, "unbound"))
-    return bound, faults
+    return Front(bound, {key: str(value.value) for key, value in entries if isinstance(value, yaml.ScalarNode)})
+
+
+def _cure(finding: naked.Finding) -> str:
+    """How to mend a number in a title: what a quote can hold is declared, all else belongs in the text."""
+    if finding.rule in naked.AT_A_CALL:
+        return "what stands under title_quotes must hold it"
+    if finding.rule == naked.DATE or re.fullmatch(r"(?:19|20)\d\d", finding.text):
+        return f'declare it under title_quotes: "{finding.text}": plain, a {"date" if finding.rule == naked.DATE else "year"}'
+    said = naked.quotable(finding.text)
+    return f'declare it under title_quotes: "{said}": name' if said and len(read(said)) == 1 else naked.IN_THE_TEXT
+
+
+_EXEMPT = re.compile(r"plain(?:\s*,\s*(?P<why>.*))?")
 
 
 def _title_quotes(
@@ -99,17 +129,27 @@ def _title_quotes(
     for key, value in node.value:
         offset = base + key.start_mark.index + (getattr(key, "style", None) is not None)
         recorder.line, recorder.column = page.place(offset)
-        bound.append(str(key.value))  # a wrong one is named once, as a wrong quote
+        words = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
+        bound.append(words)  # a wrong one is named once, as a wrong quote
         try:
-            if not isinstance(value, yaml.ScalarNode):
-                raise QuoteError(f'"{key.value}" is bound to one name, such as sync.gradient')
-            INLINE["q"](str(key.value), evaluator.value(str(value.value)))
+            if not words or not isinstance(value, yaml.ScalarNode):
+                raise QuoteError('a line under title_quotes holds words, a colon and one name: "160-megabyte": sync.gradient')
+            exempt = _EXEMPT.fullmatch(value.value)
+            if exempt and not exempt["why"]:
+                raise QuoteError(f'say why it is bound to nothing: "{words}": plain, a year')
+            if exempt:
+                INLINE["plain"](words, why=exempt["why"])
+            else:
+                INLINE["q"](words, evaluator.value(value.value))
         except QuoteError as error:
             yield page.fault(offset, str(error), "drifted" if isinstance(error, Drift) else "broken")
 
 
-def check_config(path: str, source: str) -> Iterator[Fault]:
-    """Naked numbers in what the site's configuration shows on every page: nothing there can be bound, so nothing may be claimed."""
+def check_config(path: str, source: str, pages: Collection[str] = ()) -> Iterator[Fault]:
+    """Naked numbers in what the site's configuration shows on every page: nothing there can be bound, so nothing may be claimed.
+
+    And the menu: `pages` are all there are, and each is in it.
+    """
 
     def fault(at: int, message: str, sort: str) -> Fault:
         return Fault(path, source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at), message, sort)
@@ -126,3 +166,27 @@ def check_config(path: str, source: str) -> Iterator[Fault]:
             for finding in naked.findings(words.text):
                 message = f"{finding.rule} in {key}: {finding.text}; say it on a page, where it can be bound"
                 yield fault(start + words.at[finding.start], message, "unbound")
+    if pages:
+        yield from _menu(entries, pages, fault)
+
+
+def _menu(entries: list[tuple[str, yaml.Node]], pages: Collection[str], fault: Callable[[int, str, str], Fault]) -> Iterator[Fault]:
+    """The pages that no menu leads to, and what is in the menu and is no page."""
+    listed = {f"docs/{text.value}": text.start_mark.index for key, nav in entries if key == "nav" for text in _texts(nav)}
+    apart = {
+        f"docs/{line.strip()}"
+        for key, node in entries
+        if key == "not_in_nav"
+        for text in _texts(node)
+        for line in text.value.split("\n")
+    }
+    for page in pages:
+        if page not in listed and page not in apart:
+            line = page.removeprefix("docs/")
+            yield Fault(page, 1, 1, f'no menu leads to this page: add a line "- {line}" under nav: in {CONFIG}, where it belongs')
+    for page, at in listed.items():
+        if page not in pages and page.endswith(".md"):
+            close = difflib.get_close_matches(page, pages, n=1)
+            yield fault(
+                at, f"there is no page {page}" + (f"; did you mean {close[0].removeprefix('docs/')}?" if close else ""), "broken"
+            )

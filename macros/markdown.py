@@ -31,6 +31,7 @@ _TAG = re.compile(
     r"</?+[a-zA-Z][\w:-]*+(?:\s+[A-Za-z_:@][\w:.@-]*+(?:\s*+=\s*+(?:\"[^\"|]*+\"|'[^'|]*+'|[^\s\"'=<>|`]++))?+)*+\s*+/?>"
 )
 ADDRESS = re.compile(r"<[A-Za-z][\w+.-]*:[^<>\s]*>|<[^<>\s!]+@[^<>\s@]+>|\b(?:https?://|www\.)[^\s)>\]\"'|]+")
+_LEADS = re.compile(r"(?<![\w-])(?:href|src)\s*=\s*([\"'])(.*?)\1")
 _VALUE = r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'{}<>]+)"
 _ATTRIBUTES = re.compile(rf"\{{:?[ \t]*(?:(?:[.#][\w:-]+|[A-Za-z][\w:-]*={_VALUE})[ \t]*)+\}}")
 # What follows the words of a link. An address that reads like a number is none.
@@ -69,7 +70,7 @@ def read(source: str) -> Prose:
     text = _COMMENT_LINE.sub(lambda m: _comment(m, 0, found), fences(text, found))
     raw = raw_html(text)
     text, stops = lines(text, raw, found)
-    references = {m["id"].lower() for m in _REFERENCE.finditer(text)}
+    references = {m["id"].lower() for m in _REFERENCE.finditer(text)} | {f"^{m[1]}" for m in _NOTE_BELOW.finditer(text)}
     parts, at = [], 0
     for start, end in [*raw, (len(text), len(text))]:
         parts += [_paragraphs(text[at:start], at, stops, references, found), _html(text[start:end], start, found)]
@@ -101,11 +102,10 @@ def _paragraphs(text: str, base: int, stops: list[int], references: set[str], fo
             found.places["heading"].append((base + m.start(), base + m.end("words")))
     text = _ATX.sub(lambda m: " " * (m.start("words") - m.start()) + m["words"], text)
     text = _MATH.sub(lambda m: _formula(m, text, base, found), text)
-    notes = {m[1] for m in _NOTE_BELOW.finditer(text)}
-    return "".join([_piece(text[start:end], base + start, references, notes, found) for start, end in pieces])
+    return "".join([_piece(text[start:end], base + start, references, found) for start, end in pieces])
 
 
-def _piece(text: str, base: int, references: set[str], notes: set[str], found: Prose) -> str:
+def _piece(text: str, base: int, references: set[str], found: Prose) -> str:
     """The words of one paragraph, list item or table row, in which code and formulas are opaque already."""
     found.places["alt"] += [(base + m.start(1), base + m.end(1)) for m in _ALT.finditer(text)]
     return _left_to_right(
@@ -118,8 +118,8 @@ def _piece(text: str, base: int, references: set[str], notes: set[str], found: P
             (_ENTITY, _entity),
             (_ATTRIBUTES, lambda m: spoken(m[0], base + m.start(), found)),
             (_TAIL, lambda m: _tail(m, base, found)),
-            (_REFERRED, lambda m: blank(m[0], DROP) if m[1].lower() in references else m[0]),
-            (_FOOTNOTE, lambda m: blank(m[0], DROP if not m[2] else " ") if m[1] in notes else m[0]),
+            (_REFERRED, lambda m: _referred(m, base, references, found)),
+            (_FOOTNOTE, lambda m: _note(m, base, references, found)),
             (_EMPHASIS, lambda m: DROP * len(m[0])),
         ],
     )
@@ -193,7 +193,26 @@ def _comment(m: re.Match[str], base: int, found: Prose) -> str:
 def _tag(m: re.Match[str], base: int, found: Prose) -> str:
     """A tag: what it says aloud stays; a tag that stands inside a word vanishes, one that parts words leaves a stop."""
     kept = spoken(m[0], base + m.start(), found)
+    found.links += [(base + m.start() + a.start(2), a[2]) for a in _LEADS.finditer(m[0])]
     return STOP + kept[1:] if PARTS_WORDS.match(m[0]) else kept
+
+
+def _referred(m: re.Match[str], base: int, references: set[str], found: Prose) -> str:
+    """The name of an address at the foot of the page."""
+    if m[1].lower() in references:
+        return blank(m[0], DROP)
+    if m[1] and m[0][0] == "[":
+        message = f"{m[0]} leads nowhere: write {m[0]}: and the address on a line of its own"
+        found.lost.append((base + m.start(), base + m.end(), message))
+    return m[0]
+
+
+def _note(m: re.Match[str], base: int, references: set[str], found: Prose) -> str:
+    """A mark that leads to a note at the foot of the page."""
+    if f"^{m[1]}" in references:
+        return blank(m[0], " " if m[2] else DROP)
+    found.lost.append((base + m.start(), base + m.end(), f"{m[0]} has no note: write {m[0]}: and the note on a line of its own"))
+    return m[0]
 
 
 def _entity(m: re.Match[str]) -> str:
@@ -203,6 +222,7 @@ def _entity(m: re.Match[str]) -> str:
 
 def _reference(m: re.Match[str], base: int, found: Prose) -> str:
     """Where a link leads, at the foot of a page: only its title is read."""
+    found.links.append((base + m.start("url"), m["url"].strip("<>")))
     if not m["title"]:
         return blank(m[0])
     start, end = m.start("title") - m.start(), m.end("title") - m.start()
@@ -213,6 +233,7 @@ def _reference(m: re.Match[str], base: int, found: Prose) -> str:
 def _tail(m: re.Match[str], base: int, found: Prose) -> str:
     """What follows the words of a link: the address goes, the title stays."""
     title = m["title"] or ""
+    found.links.append((base + m.start("url"), m["url"].strip("<>")))
     if not title:
         return "(" + blank(m[0][1:-1], DROP) + ")"
     start, end = m.span("title")

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from macros.claims import known_words
-from macros.prose import OTHER, PLAIN, QUOTE, RELATION
+from macros import relations
+from macros.claims import COMPARISONS, known_words, read
+from macros.prose import OTHER, PLAIN, QUOTE, RELATION, STOP
+from macros.quantity import QuoteError
 from macros.text import WORDS
 
 
@@ -48,45 +51,76 @@ _PAGE_NOUNS = (
     r"formulas?|names?|books?|people|readers?|hints?|notes?|letters?|terms?|others?"
 )
 _THINGS = rf"(?!\s(?:more|other|big|small|simple|new|old|different|short|long)?\s?(?:{_PAGE_NOUNS})\b)"
-# An index names one of many, and is not followed by what it would count, nor preceded by a word for all of them.
-_EACH = r"(?<!\beach\s)(?<!\bevery\s)(?<!\bper\s)(?<!\ba\s)(?<!\ban\s)(?<!\bone\s)(?<!\bany\s)"
-_NOT_COUNTED = r"(?!\s(?:GPUs|CPUs|tasks|workers|servers|machines|devices|shards|chunks|statements|barriers|ranks|cores|layers|samples|kernels)\b)"
-_SERIES = r"(?:(?:,\s\d{1,2})*,?\s(?:and|or|to)\s\d{1,2}|\s?[–-]\s?\d{1,2})?"
-_PLACE = r"\d{1,2}(?:\.\d{1,3})*"
+
+# A label says which one, not how many: "step 4", "GPU 0", "section 13.7", "layers 1 and 2".
+_LABELLED = (
+    r"(?i:act|step|lab|section|chapter|exercise|table|figure|page|equation|gpu|cpu|rank|worker|server|device|machine|node|replica|stage|layer|"
+    r"epoch|level|chunk|shard|task|lane|port|stream|row|column)"
+)
+_LABEL = (
+    rf"\b{_LABELLED}(?i:s)\s+\d{{1,2}}(?:,\s+\d{{1,2}})*(?:,?\s+(?:and|or|to)\s+|\s?[–-]\s?)\d{{1,2}}\b"
+    rf"|(?:\b{_LABELLED}(?i:s?)\s+(?=\d+\.\d)|§\s?|\b(?i:eq|fig|sec|tab|ch|pp?)\.\s|\b{_LABELLED}\s+)\d{{1,2}}(?:\.\d{{1,3}})*(?:(?:\s+and\s+|,\s+)\d{{1,2}}(?:\.\d{{1,3}})+)*[a-d]?(?!\w)"
+)
+_PRODUCT = (
+    r"\b(?:PyTorch|Python|CUDA|cuDNN|NCCL|NumPy|SciPy|TensorFlow|JAX|MXNet|Plotly|MkDocs|Ubuntu|Linux|Windows|macOS|gcc|GCC|clang|Llama|NVLink|version)"
+    r"\s\d+(?:\.\d+)*\+?(?!\w)"
+)
+# It is none after a word that says of what there are several, nor before what there would then be several of.
+_DETERMINERS = re.compile(
+    r"(?:a|an|all|another|any|both|each|every|her|his|its|my|no|one|our|per|some|that|the|their|these|this|those|your)"
+)
+_PREPOSITIONS = re.compile(
+    r"(?:across|after|at|before|between|by|during|for|from|in|into|of|on|over|per|since|through|to|under|until|via|with|within)"
+)
+_COUNTED = re.compile(
+    r"\s(?:GPUs|CPUs|tasks|workers|servers|machines|devices|replicas|nodes|shards|chunks|statements|barriers|ranks|cores|layers|samples|kernels|"
+    r"messages|gradients|copies|bars|times)\b"
+)
+_LITTLE = (
+    r"a|all|alone|already|also|always|an|and|are|as|at|be|both|but|by|can|each|every|for|from|had|has|have|he|if|in|into|is|it|its|no|not|now|of|on|or|"
+    r"our|she|so|than|that|the|their|them|then|there|they|this|thus|to|too|us|was|we|were|when|where|which|while|who|with|you|your"
+)
+_VERBS = r"does|shows|waits|sends|starts|ends|begins|gets|takes|runs|holds|gives|goes|needs|says|uses|stands|makes|comes|lets|means|tells"
+_PERHAPS_COUNTED = re.compile(rf"\s(?:(?!(?:{_LITTLE})\b)[a-z-]+\s)?(?!(?:{_LITTLE}|{_VERBS})\b)[A-Za-z]+s\b")
+
 # What a numeral may be without being a result: (pattern, reason).
+LABEL, VERSION = "a label: which one, not how many", "a version"
 EXEMPT: tuple[tuple[str, str], ...] = (
-    (r"\b(?:[VPAHBL]\d{2,3}|T4|K80|MI\d{3}X?|[RG]TX\s\d{4})(?:s|-\w+)?\b", "the name of an accelerator"),
-    (r"\b(?:FP|BF|TF|U?INT|[Uu]?int|float|bfloat)(?:4|8|16|19|32|64)\b", "the name of a number format"),
-    (r"\b(?:ResNet|VGG|GPT|BERT|CIFAR|LeNet|ImageNet)-?\d{1,4}\b", "the name of a network or a data set"),
-    (r"\bPCIe\s(?:[1-7]\.0|Gen\s?[1-7])(?:\s[×x](?:16|8|4|2|1))?|\bNVLink\s[1-5]\b|\b\d+\sGbE\b|\bG?DDR\d\w?\b|\bHBM\d\w?\b",
-     "the name of a link or a memory"),
-    (r"\bL[123]\b", "the name of a cache"),
-    (r"\bx86(?:[-_]64)?\b|\b(?:arm|aarch|amd)64\b", "the name of an instruction set"),
+    (_LABEL, LABEL),
+    (_PRODUCT, VERSION),
+    (r"\b(?!(?:about|above|almost|below|nearly|over|sub|under)-)[A-Za-z]+\d*-\d{1,4}o?\b(?!-)", "a name: a word and digits with a hyphen"),
+    (r"\b(?:[A-Z]|[A-Za-z]*[A-Z][a-z]*[A-Z][A-Za-z]*)\d{1,4}(?:[A-Z]|e|s)?(?:-[A-Z]\w+)?\b|\b[RG]TX\s\d{4}\b|\b[a-z]\d[a-z]*\.\d{0,2}x?large\b",
+     "a name: capitals and digits in one word"),
+    (r"\b(?:[Uu]?int|b?float|fp|bf|tf)(?:4|8|16|32|64)\b|\b(?:1|2|4|8|16|32|64|128|256)-bit\b", "the name of a number format"),
+    (r"\bPCIe\s(?:[1-7]\.0|Gen\s?[1-7])(?:\s[×x](?:16|8|4|2|1))?|\b\d+\sGbE\b", "the name of a link"),
+    (r"\bx86[-_]?(?:64)?\b|\b(?:arm|aarch|amd)64\b", "the name of an instruction set"),
+    (r"(?<![^\s(])--?[A-Za-z][\w-]*\d\w*\b", "an option of a command"),
     (r"\bCC\sBY(?:-[A-Z]{2})*\s\d\.\d|\b(?:GPL|Apache)[\s-](?:v|License\s)?\d(?:\.\d)?", "the name of a licence"),
-    (r"\b(?:PyTorch|Python|CUDA|NumPy|NCCL|Plotly|MkDocs|version)\s\d+(?:\.\d+)*\+?" + _NOT_COUNTED, "a version"),
-    (r"\b[Aa]cts\s\d{1,2}" + _SERIES + r"|\b[Aa]ct\s\d{1,2}", "the number of an act"),
-    (r"\b[Ss]teps\s\d{1,2}" + _SERIES + r"|\b[Ss]tep\s\d{1,2}", "the number of a step"),
-    (rf"(?:\b(?:[Ss]ections?|[Cc]hapters?|[Ee]xercises?|[Tt]ables?|[Ff]igures?|[Pp]ages?|[Ee]quations?)\s|§\s?){_PLACE}"
-     rf"(?:(?:\sand\s|,\s)\d{{1,2}}(?:\.\d{{1,3}})+)*", "a place in a book or paper"),
-    (_EACH + r"\b(?:GPU|CPU|rank|worker|server|device|chunk|replica|node|stage|task|shard|lane|layer)\s\d\b" + _NOT_COUNTED,
-     "an index: which one, not how many"),
-    (r"\b(?:IEEE|ISO|RFC)\s\d{3,5}(?:\.\d+)?\b|\bUTF-(?:8|16|32)\b|\bSHA-?\d{1,3}\b|\bC\+\+\d\d\b", "the name of a standard"),
+    (r"\b(?:IEEE|ISO|RFC)\s\d{3,5}(?:\.\d+)?\b|\bC\+\+\d\d\b", "the name of a standard"),
+    (r"\bet\sal\.,?\s\(?(?:19|20)\d\d[a-z]?\b\)?", "the year of a citation"),
     (r"\b404\s[–-]\s[Nn]ot\s[Ff]ound\b|\b[Ee]rror\s404\b", "the status of a missing page"),
     (r"\b[123]-?D\b", "a number of dimensions, as a name"),
-    (r"\b(?:[Hh]alf|[Dd]ouble|[Ss]ingle)[\s-](?:precision|duplex)\b|\b[Dd]ouble[\s-](?:buffer\w*|click\w*|check\w*|quotes?)\b", "a name or a turn of phrase"),
+    (r"\b\d{1,4}(?:[×x]\d{1,4})+\b(?![\^⁰¹²³⁴⁵⁶⁷⁸⁹⁻])(?!\s\w+s\b)", "a shape"),
+    (r"(?<!\bevery\s)(?<!\ba\s)\b\d{0,2}(?:1st|2nd|3rd|[04-9]th|1[1-3]th)\b(?!\sof\b)", "an ordinal: which one, not how many"),
+    (r"\b(?i:half|double|single)[\s-](?:precision|duplex)\b|\b[Dd]ouble[\s-](?:buffer\w*|click\w*|check\w*|quotes?)\b"
+     r"|\b(?i:more\soften\sthan\snot|more\sthan\sonce|(?:fast|quick|short)est\sway\sto\s(?:learn|see|find|understand|check|tell|know|start))\b"
+     r"|\b(?i:next|last|this)\squarter\b(?!\sof\b)|\b(?i:first|second|other|upper|lower|left|right)\shalf\b", "a name or a turn of phrase"),
 )  # fmt: skip
-_RESULT = rf"(?![\d]|[.,]\d|[\s-]?(?:{_UNIT})(?![A-Za-z/]))"  # a name is not followed by a unit: "on GPU 0 ms" is a result
-_EXEMPT = [re.compile(rf"(?:{pattern}){_RESULT}") for pattern, _ in EXEMPT]
+_RESULT = rf"(?![\d]|[.,]\d|[\s-]?(?:{_UNIT})(?![\w/]))"  # a name is not followed by a unit: "on GPU 0 ms" is a result
+_EXEMPT = [(re.compile(rf"(?:{pattern}){_RESULT}"), reason) for pattern, reason in EXEMPT]
 
 _SCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉"
 _FRACTIONS = "½¼¾⅓⅔⅛⅜⅝⅞⅕⅖⅗⅘⅙⅚"
+_MANTISSA = rf"(?:\d[\d.,]*\d|\d|(?<![\w.])\.\d+|[{_FRACTIONS}])[{_FRACTIONS}]?(?:[eE][+-]?\d+(?!\w))?"
+_POWER = r"(?:\s?[×x]\s?10(?:\^-?\d+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+))?(?:\^-?\d+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?"
+_UNIT_AFTER = rf"(?:[\s-]?(?:{_UNIT})(?![A-Za-z/]))?"
 _NUMERAL = re.compile(
-    rf"(?:[×]\s?)?[+\-−±]?(?:\d[\d.,]*\d|\d|[{_FRACTIONS}])[{_FRACTIONS}]?(?:\s?[×x]\s?10(?:\^-?\d+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+))?(?:\^-?\d+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?"
-    rf"(?:[\s-]?(?:{_UNIT})(?![A-Za-z/]))?"
+    rf"(?:[×]\s?)?(?:(?<![\w){OTHER}])[+\-−±])?{_MANTISSA}{_POWER}(?:{_UNIT_AFTER}(?:\s?[–-]\s?|\sto\s){_MANTISSA}{_POWER}(?!-\d))?{_UNIT_AFTER}"
 )
 _COUNT = _either([w for w, n in WORDS.items() if 1 < n < 100])
 _BIG = _either([w for w, n in WORDS.items() if 3 < n < 100])
 _MANY = r"(?:(?:(?:an?|one|two|three|few|many|several|some)\s)?(?:hundreds?|thousands?|millions?|billions?)|(?:a\s)?dozens?|tens)(?:\sof)?"
+_LARGE = r"(?:hundred|thousand|million|billion)"
 _COMPARATIVE = (
     r"more|less|fewer|faster|slower|quicker|larger|smaller|bigger|greater|higher|lower|longer|shorter|cheaper|wider|narrower|later|"
     r"earlier|sooner|heavier|lighter|deeper|shallower|denser|busier"
@@ -94,32 +128,57 @@ _COMPARATIVE = (
 _ADJECTIVE = (
     r"fast|slow|quick|quickly|slowly|long|short|big|large|small|much|many|high|low|wide|cheap|expensive|great|few|little|deep|heavy"
 )
+# What "the same … as" compares when it is a quantity: "the same code as" claims nothing of a number.
+_MEASURE = (
+    r"times?|durations?|speeds?|pace|rates?|bandwidths?|throughputs?|latency|latencies|sizes?|lengths?|widths?|heights?|amounts?|numbers?|counts?|"
+    r"memory|bytes|traffic|work|waits?|costs?|prices?|capacity|share"
+)
 _WORD = rf"[\w'’\-{QUOTE}{RELATION}{PLAIN}{OTHER}]+"
 _MARK = f"[{QUOTE}{PLAIN}]"
 _MARKS = re.compile(f"[{QUOTE}{RELATION}{PLAIN}{OTHER}]")
 _BOUND = f"(?<![{QUOTE}{PLAIN}] )(?<![{QUOTE}{PLAIN}])"
 _FREE = r"(?!\s(?:possible|you|it|we|they|needed|necessary|before|ever|usual)\b)"
+_BOUNDS = _either([w for w in (*COMPARISONS, "nearly", "almost") if w.isascii() and w[0].isalpha()])
+_MONTH = r"(?-i:January|February|March|April|May|June|July|August|September|October|November|December)"
+
+_QUOTED = rf"\[?{QUOTE}(?:\]\(\s*\))?"  # in a link, too
+
+# What stands at a call and changes what it says. The words of calls are known to the audit of the sources alone.
+AFTER, SIGN, BEFORE, TOO_LATE, NEGATED = (
+    "a unit after a quote", "a sign before a quote", "a bound before a quote", "a bound after a quote", "a relation turned around",
+)  # fmt: skip
+AT_A_CALL = (AFTER, SIGN, BEFORE, TOO_LATE, NEGATED)
+DATE = "a date"
 
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), rule)
     for pattern, rule in (
+        (rf"{_QUOTED}(?:[\s-]?(?!times\b|[×x]\s?(?:\d|{QUOTE}))(?:{_UNIT}|per\s?cent)(?![\w/])|[\s-]?times(?=\s(?:(?:{_COMPARATIVE}|as|that|the)\b))"
+         rf"|[\s-]?[×x]\s?(?={_COMPARATIVE})|\s?/\s?(?:{_UNIT}|{_UNIT_WORDS})\b|\sper\s(?:\w*second|byte)s?\b|\s(?:{_LARGE}|dozen)s?\b)", AFTER),
+        (rf"(?<![^\s(“\"])[-−+±–]{_QUOTED}|(?:(?<=\bis\s)|(?<=\bof\s)|(?<=\bto\s))minus\s{_QUOTED}", SIGN),
+        (rf"(?:\b(?<!range\s)(?<!ranges\s)(?:{_BOUNDS})|(?<![-=])[<>≤≥]=?)\s?(?:(?:about|around|roughly|some|just|the|a)\s)?{_QUOTED}", BEFORE),
+        (rf"{_QUOTED}\s\(?or\s(?:more|less|fewer)\b(?!\sthan)|{_QUOTED}\s(?:or|and)\s(?:more|less|fewer|above|below|over|under|up|longer|shorter|larger|smaller|higher|lower)"
+         rf"(?=\s?(?:[.,;:!?)”\"{STOP}]|$))|{_QUOTED}\sat\s(?:least|most)\b|{_QUOTED}\+(?!\s?[\d{QUOTE}])", TOO_LATE),
+        (rf"(?:\b(?:not|never|no|nor|neither|hardly|cannot)(?!\s(?:only|just|merely)\b)|n['’]t)\s(?:{_WORD}\s){{0,2}}?{RELATION}", NEGATED),
+        (rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_MONTH}\b(?:,?\s\d{{4}}\b)?|\b{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}}\b)?"
+         rf"|\b{_MONTH}\s\d{{4}}\b", DATE),
         (rf"\b(?:{_COUNT}|{_MANY})[\s-]+(?:(?:{_UNIT_WORDS})\b|(?:{_UNIT_SYMBOLS})(?![A-Za-z/]))", "a number in words before a unit"),
         (rf"\bone[\s-]+(?!times)(?:(?:{_UNIT_WORDS})\b|(?:{_UNIT_SYMBOLS})(?![A-Za-z/]))", "a number in words before a unit"),
         (rf"\b(?:{_COUNT}|{_MANY})[\s-]+(?:[a-z-]+[\s-]+)?(?:{_MODEL_NOUNS})\b", "a number in words before something the model counts"),
-        (rf"\b(?:(?:{_COUNT})-)?(?:{_BIG})\b(?:\s(?:hundred|thousand|million|billion))?{_THINGS}|\b(?:an?|one|{_COUNT})\s(?:hundred|thousand|million|billion)\b",
-         "a number in words"),
-        (r"\bevery\s(?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)\b", "a number in words"),
-        (r"\b(?:twice|thrice|halves|halved|halving|half|doubl(?:e[sd]?|ing)|tripl(?:e[sd]?|ing)|quadrupl(?:e[sd]?|ing)|quarters?)\b",
+        (rf"\b(?:(?:{_COUNT})-)?(?:{_BIG})\b(?:\s{_LARGE})?{_THINGS}|\b(?:an?|one|{_COUNT})\s{_LARGE}\b", "a number in words"),
+        (r"\bevery\s(?:(?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)\b|\d+(?:st|nd|rd|th)\b)", "a number in words"),
+        (r"\b(?:twice|thrice|halves|halved|halving|half|doubl(?:e[sd]?|ing)|tripl(?:e[sd]?|ing)|quadrupl(?:e[sd]?|ing)|(?:(?:an?|one|three)\s)?quarters?)\b",
          "a multiple in words"),
         (rf"\b(?:{_COUNT}|{_MANY}|n|many|several)-?fold\b", "a multiple in words"),
         (r"\b(?:one|two|three)[\s-](?:thirds?|fifths?|eighths?|tenths?)\b|\ba\s(?:third|fifth|eighth|tenth|hundredth|thousandth)\sof\b",
          "a fraction in words"),
-        (r"\borders?\sof\smagnitude\b", "a multiple in words"),
-        (rf"\bparts?\s(?:in|per)\s(?={_MARK}|\d|(?:(?:an?|one|{_COUNT})\s)?(?:hundred|thousand|million|billion)\b)", "a precision in words"),
+        (rf"\b(?:(?:an?|one|{_COUNT})\s)?orders?\sof\smagnitude\b", "a multiple in words"),
+        (rf"\b(?:(?:an?|one|{_COUNT}|\d+)\s)?parts?\s(?:in|per)\s(?:(?:(?:an?|one|{_COUNT})\s)?{_LARGE}\b|{_MANTISSA}{_POWER}|(?={_MARK}))", "a precision in words"),
         (rf"\b(?:{_COMPARATIVE})\b(?:\s{_WORD}){{0,4}}?,?\sthan\b", "a comparison"),
         (rf"{_BOUND}\bas\s(?:{_ADJECTIVE})(?:\s{_WORD}){{0,2}}?\sas\b{_FREE}", "a comparison"),
         (rf"\bthe\ssame\s(?:[\w-]+\s)?(?={_MARK}|\d|(?:{_COUNT})\s(?:{_UNIT_WORDS}|{_MODEL_NOUNS}))", "a comparison"),
-        (r"\b(?:equals|equal\sto|is\sequal|are\sequal)\b", "a comparison"),
+        (rf"(?<!\bat\s)\bthe\s(?:very\s)?same\s(?:{_MEASURE})(?:\sof\s[\w-]+)?\sas\b|\bthe\s(?:very\s)?same\s(?!time\b)(?:{_MEASURE})(?:\sof\s[\w-]+)?\sas\b", "a comparison"),
+        (r"\b(?:equals|(?:is\s|are\s)?equal\sto|is\sequal|are\sequal)\b", "a comparison"),
         (r"\b(?:fastest|slowest|quickest|cheapest|largest|smallest|biggest|longest|shortest|widest|narrowest|highest|lowest)\b",
          "a comparison of all"),
     )
@@ -170,17 +229,26 @@ def findings(text: str) -> list[Finding]:
     >>> findings("Three labs, as long as you like, on PCIe 4.0.")
     []
     """
-    text = plain_characters(text)
-    for pattern in _EXEMPT:
-        text = pattern.sub(lambda m: " " * len(m[0]), text)
+    text = re.sub(r"\s", " ", plain_characters(text))
+    at = [i for i, c in enumerate(text) if c != " " or text[i - 1 : i] != " "]  # a line may be wrapped and indented anywhere
+    if len(at) == len(text):
+        return _findings(text)
+    return [f._replace(start=at[f.start], end=at[f.end - 1] + 1) for f in _findings("".join([text[i] for i in at]))]
+
+
+def _findings(shown: str) -> list[Finding]:
+    text = shown
+    for pattern, reason in _EXEMPT:
+        text = pattern.sub(lambda m: m[0] if _counts(m, reason) else OTHER * len(m[0]), text)  # noqa: B023
     found = _unusual(text)
     for match in _NUMERAL.finditer(text):
-        shown = match[0].strip().rstrip(".,")
-        found.append(Finding(match.start(), match.start() + len(shown), shown, "a naked number"))
+        words = match[0].strip().rstrip(".,")
+        found.append(Finding(match.start(), match.start() + len(words), words, "a naked number"))
     relaxed = _CONDITION.sub(lambda m: " " * len(m[0]), text)
     for pattern, rule in _RULES:
         for match in pattern.finditer(relaxed):
-            found.append(Finding(match.start(), match.end(), _MARKS.sub("…", " ".join(match[0].split())), rule))
+            words = re.sub(r"\[|\]\(\s*\)", "", shown[match.start() : match.end()]).strip()
+            found.append(Finding(match.start(), match.end(), _MARKS.sub("…", words), rule))
     found.sort(key=lambda f: (f.start, -f.end))
     kept: list[Finding] = []
     for finding in found:
@@ -189,15 +257,111 @@ def findings(text: str) -> list[Finding]:
     return kept
 
 
-def cure(finding: Finding, suggestion: str = "", macro: str = "q") -> str:
-    """How to mend a finding."""
-    words = finding.text
-    why_not = f'or say why not: [= plain("{words}", why="…") =]'
-    if finding.rule.startswith("a comparison"):
-        lower = words.lower()
-        word = lower.split()[0].rstrip(",") if lower.endswith(" than") else lower
-        return f'bind it: [= rel("{word}", first, second) =], {why_not}'
-    return f'bind it: [= {macro}("{words}", {suggestion or "name"}) =], {why_not}'
+def _counts(m: re.Match[str], reason: str) -> bool:
+    """Whether what looks like a label or a version may count what follows: "in step 4 chunks move", "in every step 4 of them"."""
+    if reason not in (LABEL, VERSION):
+        return False
+    before = re.search(r"(\w+)\s+$", m.string[max(m.start() - 12, 0) : m.start()])
+    word = before[1].lower() if before else ""
+    if reason == LABEL and _DETERMINERS.fullmatch(word):
+        return True
+    return bool(_COUNTED.match(m.string, m.end()) or (_PREPOSITIONS.fullmatch(word) and _PERHAPS_COUNTED.match(m.string, m.end())))
+
+
+# What to write for words that no quote can hold, and what a quote says instead.
+_INSTEAD = (
+    (r"doubl", "twice"), (r"tripl", "three times"), (r"quadrupl", "four times"), (r"hal(?:v|f)", "half"), (r"quarters", "a quarter"),
+    (r"orders? of magnitude", "two orders of magnitude"), (r"parts? (?:in|per)", "one part in a million"),
+)  # fmt: skip
+_AS = {
+    "fast": "fast",
+    "quick": "fast",
+    "quickly": "fast",
+    "slow": "slow",
+    "slowly": "slow",
+    "long": "long",
+    "much": "much",
+    "many": "many",
+}
+IN_THE_TEXT = "say it in the text, where it can be bound"
+
+
+def readable(words: str) -> bool:
+    """Whether a quote can hold these words."""
+    try:
+        read(words)
+    except QuoteError:
+        return False
+    return True
+
+
+def quotable(words: str) -> str:
+    """The longest beginning of some words that a quote can hold: all of "60 ms", the first of "eight tasks", nothing of "doubled"."""
+    if readable(words.replace("-", " ")):
+        return words.replace("-", " ") if not readable(words) else words
+    ends = [m.start() for m in re.finditer(r"[\s-]|$", words)]
+    return next((words[:end] for end in reversed(ends) if readable(words[:end])), "")
+
+
+def cure(finding: Finding, names: Sequence[str] = (), macro: str = "q", quote: str = "") -> str:
+    """How to mend a finding: a call that is accepted once the right name stands in it, or advice in words.
+
+    `names` are numbers that it could quote; for what stands at a call, `quote` are the words of the call and `names` its numbers.
+    """
+    words, rule = finding.text, finding.rule
+    if rule in AT_A_CALL:
+        return _at_a_call(words, rule, quote, ", ".join(names) or "name")
+    if macro == "qt" and (rule == DATE or not readable(words)):
+        return IN_THE_TEXT
+    why_not = "" if macro == "qt" else f', or say why not: [= plain("{words}", why="…") =]'
+    if rule == DATE:
+        return f'say that it is one: [= plain("{words}", why="a date") =]'
+    if rule.startswith("a comparison"):
+        return f'bind it: [= rel("{relation(words)}", first, second) =]{why_not}'
+    if re.fullmatch(r"(?:19|20)\d\d", words) and not names:
+        why_not = why_not.replace("…", "a year")
+    said = quotable(words)
+    if said:
+        name = "first, second" if len(read(said)) == 2 else names[0] if names else "name"
+        return f'bind it: [= {macro}("{said}", {name}) =]{words[len(said) :]}{why_not}'
+    instead = next((new for old, new in _INSTEAD if re.search(old, words, re.IGNORECASE)), "60 ms")
+    return f'say it in words that a call can hold, such as [= {macro}("{instead}", name) =]{why_not}'
+
+
+def relation(words: str) -> str:
+    """The relation that a comparison in words states, in a word that `rel` knows: "faster" of "faster in all ways than"."""
+    lower = words.lower()
+    as_as = re.match(r"as (\w+)", lower)
+    if as_as:
+        return f"as {_AS[as_as[1]]} as" if as_as[1] in _AS else "the same"
+    if "same" in lower.split():
+        return "the same"
+    word = (
+        re.sub(r"^(?:is|are) ", "", lower).split()[0].rstrip(",") if lower.endswith(" than") else re.sub(r"^(?:is|are) ", "", lower)
+    )
+    return word if word in relations.VOCABULARY else "more"
+
+
+def _at_a_call(words: str, rule: str, quote: str, names: str) -> str:
+    """What to do about a word that stands at a call and changes what it says."""
+    if rule == NEGATED:
+        return "say what does hold, with the opposite word in the call"
+    beside = " ".join(words.replace("…", " ").split())
+    inside = {
+        AFTER: f"{quote} {beside}" if words.startswith("… ") else f"{quote}{beside}",
+        SIGN: re.sub(r"^minus ", "−", f"{beside} {quote}") if beside == "minus" else f"{beside}{quote}",
+        BEFORE: f"{beside} {quote}",
+        TOO_LATE: f"{'at most' if re.search('less|few|below|under|short|small|low|most', beside) else 'at least'} {quote}",
+    }[rule]
+    if rule == BEFORE and beside.lower() in ("nearly", "almost"):
+        return 'say on which side it lies, with the number that it bounds: [= q("under 60 ms", sync.one_gpu) =]'
+    forms = (inside, re.sub(r" per seconds?$", "/s", inside), re.sub(r" (?:about|around|roughly|some|just|the|a)\b", "", inside))
+    said = next((form for form in forms if quote and readable(form)), "")
+    if said and rule == BEFORE:
+        return f'put it inside, with the number that it bounds: [= q("{said}", name) =]; where it bounds none, take another word'
+    if said:
+        return f'put it inside: [= q("{said}", {names}) =]'
+    return 'the words in the quotes of the call must hold it, such as q("60 ms", sync.one_gpu)'
 
 
 _EQUAL_IN_TEX = re.compile(r"\\(?:approx|simeq|sim|equiv|to)(?![A-Za-z])")
@@ -211,15 +375,16 @@ _TEX_UNIT = re.compile(
 
 
 def _structure(script: re.Match[str]) -> str:
-    """An index or an exponent is structure while its whole numbers have one digit: e^{-1}, t_{12} is not."""
-    inside = script[1] or ""
-    return script[0] if re.search(r"\d\s*[\d.,]", inside) else " " * len(script[0])
+    """An exponent is structure while its whole numbers have one digit, an index while they have two: e^{-1} and t_{12}, not 10^{15}."""
+    digits = r"\d\s*[\d.,]" if script[0][0] == "^" else r"\d\s*[.,]|\d\s*\d\s*\d"
+    return script[0] if re.search(digits, script[1] or "") else " " * len(script[0])
 
 
 def in_formula(tex: str) -> str:
     """The naked number of a formula typed by hand, "" when it has only structure.
 
-    Structure is what would stay if every input changed: indices, exponents, and the whole numbers 1 and 2 beside symbols, as in 2(n−1).
+    Structure is what would stay if every input changed: indices, exponents, where a sequence begins, as in i = 0, 1, …, n−1, and the whole
+    numbers 1 and 2 beside symbols, as in 2(n−1).
     A value with a unit, a decimal, a larger number, or a number after a relation sign is a result; so is a number in words.
 
     >>> in_formula(r"2\\,(n-1)\\,S / B"), in_formula(r"t_1 + n\\,t_2 + t_3"), in_formula("e^{-1}")
@@ -237,6 +402,7 @@ def in_formula(tex: str) -> str:
             return naked[0].text
     symbols = bool(re.search(r"[A-Za-z]", re.sub(r"\\[A-Za-z]+", "", _WORDS_IN_TEX.sub("", tex))))
     tex = _BOUND_IN_TEX.sub("≥", _EQUAL_IN_TEX.sub("=", re.sub(r"\\q?quad(?![A-Za-z])|\\\\", ";", tex)))
+    tex = re.sub(r"=\s*[01]\s*,(?:\s*\d\s*,)*\s*\\[lc]?dots(?![A-Za-z])", " ", tex)
     bare = re.sub(r"\\[A-Za-z]+", lambda m: " " * len(m[0]), _SCRIPT.sub(_structure, tex))
     bare = re.sub(r"(?<=\d)(?:\\[,;:!]|~|\s)+(?=\d)", "", re.sub(r"(?<=\d)\{(\d+)\}", r"\1", bare))  # 6\,0 and 6{0} are 60
     for match in re.finditer(r"\d[\d.,]*", bare):

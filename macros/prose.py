@@ -46,6 +46,10 @@ class Prose:
     places: dict[str, list[Span]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
     headings: list[Heading] = field(default_factory=list)
     broken: list[tuple[int, str]] = field(default_factory=list)
+    lost: list[tuple[int, int, str]] = field(
+        default_factory=list
+    )  # Markdown that comes out as text: (start, end, what to do about it)
+    links: list[tuple[int, str]] = field(default_factory=list)  # where a link or an image leads: (offset, address)
     bare: str = ""  # the source with code and comments blanked, nothing dropped
 
     def where(self, start: int, end: int) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,7 +124,20 @@ def quantity(value: Any) -> Quantity:
         raise QuoteError(f"a call holds names and whole numbers: {value} needs a name in the book")
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Quantity(value, NONE, f"{value:.15g}", (), 9, text.show(value))
-    raise QuoteError(f"expected a number of the book, such as sync.one_gpu, got {value!r}")
+    if isinstance(value, Group):
+        raise QuoteError(str(value))
+    if isinstance(value, str) and re.fullmatch(r"\w+\.\w+", value):
+        raise QuoteError(f"a name stands without quotes: {value}")
+    got = (
+        f'"{value}"'
+        if isinstance(value, str)
+        else "a list"
+        if isinstance(value, list)
+        else "a macro"
+        if callable(value)
+        else str(value)
+    )
+    raise QuoteError(f"expected a number of the book, such as sync.one_gpu, got {got}")
 
 
 def value_text(number: Number) -> str:
@@ -166,11 +180,21 @@ class Group:
             raise QuoteError(unknown(full, list(self._ledger.names)))
         return of(self._ledger[full])
 
+    def __str__(self) -> str:
+        names = [name for name in self._ledger.names if name.startswith(f"{self._name}.")]
+        return f"{self._name} is a group: write {', '.join(names[:3])}{', …' if len(names) > 3 else ''}"
+
+
+def near(wrong: str, name: str, known: Iterable[str]) -> str:
+    """A message with the nearest known name; with all of them, in order, when none is near."""
+    close = difflib.get_close_matches(name, [*known], n=1)
+    return f"{wrong}; did you mean {close[0]}?" if close else f"{wrong}: {', '.join(sorted(known))}"
+
 
 def unknown(name: str, names: list[str]) -> str:
     """The message for a name that is not in the book: the nearest one is suggested."""
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"{name} is not a number of the book" + (f"; did you mean {near[0]}?" if near else "; the Numbers page lists them all")
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"{name} is not a number of the book" + (f"; did you mean {close[0]}?" if close else "; the Numbers page lists them all")
 
 
 def groups(ledger: Ledger) -> dict[str, Group]:

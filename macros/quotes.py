@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from macros import text
-from macros.claims import Claim, in_words, read
+from macros.claims import MULTIPLES, Claim, in_words, read
 from macros.quantity import BASE, Drift, Quantity, QuoteError, quantity, shown
 from perfmodel.units import NONE
 
@@ -61,6 +62,21 @@ def _new_digits(claim: Claim, value: float | int, old: str) -> str:
 _NOUN = re.compile(r"(?<=[\da-z] )(tick|day|year|hour|minute|\w*second|\w*byte)s?$")
 
 
+_MULTIPLES = {
+    fraction: words for words, fraction in reversed(MULTIPLES.items()) if words.isascii() and words not in ("double", "triple")
+}
+
+
+def _multiple(claim: Claim, value: float | int) -> str:
+    """The multiple or the part that a value is, in words, for an author who wrote another: "a quarter" for "a third"."""
+    if claim.places is not None or not claim.unit or claim.magnitude or claim.sign != "=":
+        return ""
+    for fraction, words in _MULTIPLES.items():
+        if _exactly(replace(claim, value=fraction), value):
+            return words if words in ("twice", "thrice", "half") or " " in words else f"a {words}"
+    return ""
+
+
 def _corrected(words: str, claims: list[Claim], values: list[Any], whole: str) -> str:
     """The quote with right numbers in it; `whole`, when they can't stand in the author's form."""
     fixed = words
@@ -68,7 +84,7 @@ def _corrected(words: str, claims: list[Claim], values: list[Any], whole: str) -
         zip(claims, values, strict=True), key=lambda pair: pair[0].spot.start if pair[0].spot else 0, reverse=True
     ):
         if not claim.spot:
-            return whole
+            return _multiple(claim, value) or whole
         start, end = claim.spot[:2]
         new = words[start:end] if holds(claim, value) else _new_digits(claim, value, words[start:end])
         if not new:
@@ -123,6 +139,8 @@ def check(quote: str, *values: Any) -> list[Quantity]:
             raise Drift(f'quotes "{words}", which {what}, for {q.expr}, {q.dim}; write "{right}"', right)
         if claim.unit and claim.unit.symbol in ("×", "%") and q.single and not q.single.unit:
             raise Drift(f'quotes "{words}", which is a ratio, for {q.expr}, a count; write "{right}"', right)
+    if len(flat) == 2 and not words.startswith("["):
+        _in_order(words, claims, flat)
     fix = _corrected(words, claims, [v for v, _ in flat], right)
     wrong: list[str] = []
     for claim, (value, q) in zip(claims, flat, strict=True):
@@ -133,6 +151,22 @@ def check(quote: str, *values: Any) -> list[Quantity]:
     if wrong:
         raise Drift(f'quotes {words} for {"; and for ".join(wrong)}; write "{fix}"', fix)
     return quantities
+
+
+def _in_order(words: str, claims: list[Claim], flat: list[tuple[Any, Quantity]]) -> None:
+    """A range whose ends stand the other way round keeps its digits: they change places, or its names do."""
+    (low, of_low), (high, of_high) = flat
+    rises = [c.value * (c.unit.size if c.unit else 1) for c in claims]
+    if low > high and rises[0] < rises[1]:
+        right = _corrected(words, claims, [high, low], words)
+        raise Drift(f'quotes {words}, whose names stand the other way round: write q("{right}", {of_high.expr}, {of_low.expr})')
+    spots = [c.spot for c in claims if c.spot]
+    if low < high and rises[0] > rises[1] and len(spots) == 2:
+        (a, b, *_), (c, d, *_) = spots
+        turned = words[:a] + words[c:d] + words[b:c] + words[a:b] + words[d:]
+        right = _corrected(turned, read(turned), [low, high], "")
+        if right:
+            raise Drift(f'quotes {words}, whose ends stand the other way round; write "{right}"', right)
 
 
 def _says(claim: Claim, value: float | int, q: Quantity, words: str) -> str:

@@ -22,7 +22,7 @@ from macros.calls import Piece
 from macros.evaluate import book
 from macros.figures import make
 from macros.quantity import Quantity, QuoteError, groups
-from macros.scan import FRONT_MATTER, Fault, scan
+from macros.scan import FRONT_MATTER, Fault, scan, source_of
 
 TOKEN = re.compile("\ue000(\\d+)\ue001")
 NUMBERS = "docs/numbers.md"
@@ -61,8 +61,7 @@ class Renderer:
         """A page before Jinja sees it: each wrong call replaced by a mark that shows its fault, so that the page still renders."""
         path = self.path_of(src_uri)
         self._page = path
-        raw = (self.docs / src_uri).read_text(encoding="utf-8-sig")
-        page = scan(path, raw)
+        page = scan(path, (source_of(self.docs / src_uri) or "").removeprefix("\ufeff"))
         front = FRONT_MATTER.match(page.source)
         lead = front.end() if front else 0
         body = page.source[lead:]

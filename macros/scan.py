@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from jinja2 import Environment, StrictUndefined
@@ -26,6 +27,11 @@ JINJA = {
 }  # fmt: skip
 CALLS = {"q": QUOTE, "qt": QUOTE, "rel": RELATION, "plain": PLAIN}
 FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+# Front matter that MkDocs does not take for one: below a blank line, never closed, or without its lines of dashes.
+_LOST = re.compile(
+    r"\A\ufeff?(?:\s*^---[ \t]*\n|\s*(?=(?:title|description):))(?:(?:[\w\"'-][^\n:]*:|[ \t]+\S)[^\n]*\n)*(?:---[ \t]*\n)?",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -191,10 +197,19 @@ def _marked(source: str, blocks: list[tuple[int, int, str]]) -> str:
     return "".join([*out, source[at:]])
 
 
+def source_of(file: Path) -> str | None:
+    """The text of a page, None when it is not saved as UTF-8."""
+    data = file.read_bytes()
+    try:
+        return None if b"\0" in data else data.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        return None
+
+
 def scan(path: str, source: str) -> Page:
     """Find every call of a page. Calls that can't be read become faults; the rest of the page is read on."""
     source = source.replace("\r\n", "\n")
-    front = FRONT_MATTER.match(source)
+    front = FRONT_MATTER.match(source) or _LOST.match(source)
     page = _scan(path, source, front.end() if front else 0, markdown.read)
     page.faults += [page.fault(offset, message) for offset, message in page.prose.broken]
     return page

@@ -1,25 +1,62 @@
-"""What every page and every act must have: explicit ids where a number would enter a URL; in a step, a figure and what to notice."""
+"""What every page and every act must have, and Markdown that is written but does not come out: ids, steps, folds, lists, attribute lists."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
-from macros.scan import Fault, Page
+from macros.prose import Heading
+from macros.scan import Call, Fault, Page
 
-_ID = re.compile(r"\{[^{}]*#[\w-]+[^{}]*\}\s*$")
+ATTRIBUTES = re.compile(r"\{:?[ \t]*[.#][A-Za-z][^{}\n]*\}")
+_ID = re.compile(r"\{[^{}]*#([\w:-]+)[^{}]*\}\s*$")
 _STEP = re.compile(r"\{[^{}]*\.step\b[^{}]*\}\s*$")
+# What is folded, set apart or put in tabs: a line that opens it, and below it an indented text.
+_OPENS = re.compile(r"(?P<indent>[ \t]*)(?P<mark>\?\?+|!!!|===)(?!=*[ \t]*$)[^\n]*")
+_OPENERS = {
+    "?": (re.compile(r"\?{3}\+? [a-z]+(?: +\".*\")? *"), 'a fold is written ??? question "…"'),
+    "!": (re.compile(r"!!! ?[a-z]+(?: +(?:inline|end))*(?: +\".*\")? *"), 'a note is written !!! note "…"'),
+    "=": (re.compile(r"===(?:\+!?|!\+?)? +\".*\" *"), 'a tab is written === "…"'),
+}
+ACTS = "docs/acts/"
+# The home page is called Home in the menu.
+_TITLE_OF_ITS_OWN = ("docs/index.md",)
 
 
-def check_structure(page: Page) -> Iterator[Fault]:
-    """What is missing on a page."""
-    steps: list[tuple[int, bool]] = []  # (where a step begins or the steps end, whether it is a step)
+def check_structure(page: Page, front: Mapping[str, str], blocks: Collection[str]) -> Iterator[Fault]:
+    """What is missing on a page. `front` is its front matter, `blocks` are the macros that stand on a line of their own."""
+    for start, _, message in page.prose.lost:
+        if message:
+            yield page.fault(start, message)
+    yield from _headings(page)
+    yield from _steps(page)
+    yield from _folds(page)
+    yield from _attribute_lists(page)
+    for call in page.calls:
+        if call.macro in blocks or (call.macro == "formula" and re.search(r"\bblock\s*=\s*[Tt]rue\b", call.source)):
+            yield from _alone(page, call)
+    if front:
+        yield from _front(page, front)
+
+
+def _headings(page: Page) -> Iterator[Fault]:
+    seen: dict[str, int] = {}
     for heading in page.prose.headings:
         has_call = any(heading.start <= call.start < heading.end for call in page.calls)
-        if has_call and not _ID.search(heading.words):
+        found = _ID.search(heading.words)
+        if has_call and not found:
             yield page.fault(
                 heading.start, "a heading with a number needs an id of its own, or the number enters the URL: { #short-name }"
             )
+        if found and found[1] in seen and not _STEP.search(heading.words):
+            yield page.fault(heading.start, f"line {seen[found[1]]} has the id #{found[1]} already: give this heading another one")
+        if found:
+            seen.setdefault(found[1], page.place(heading.start)[0])
+
+
+def _steps(page: Page) -> Iterator[Fault]:
+    steps: list[tuple[int, bool]] = []  # (where a step begins or the steps end, whether it is a step)
+    for heading in page.prose.headings:
         step = _STEP.search(heading.words)
         if step:
             expected = sum(is_step for _, is_step in steps) + 1
@@ -38,3 +75,90 @@ def check_structure(page: Page) -> Iterator[Fault]:
             yield page.fault(start, "a step needs a figure or a table: [= figure(…) =]")
         if not re.search(r"\{[^{}]*\.notice\b[^{}]*\}", page.source[start:end]):
             yield page.fault(start, "a step needs a line that says what to notice, ending with { .notice } on the next line")
+
+
+def _folds(page: Page) -> Iterator[Fault]:
+    """A fold that is none shows its answer."""
+    source = page.source.split("\n")
+    at = 0
+    for number, line in enumerate(source):
+        m = _OPENS.match(page.prose.bare[at : at + len(line)]) if at >= page.body else None
+        if m:
+            form, says = _OPENERS[m["mark"][0]]
+            wide = len(m["indent"].expandtabs(4))
+            below = next((words for words in source[number + 1 :] if words.strip()), "").expandtabs(4)
+            if not form.fullmatch(m[0].strip()) or len(below) - len(below.lstrip()) < wide + 4:
+                yield page.fault(at + len(m["indent"]), f"{says}, with straight quotes, and its text is indented by four blanks")
+        at += len(line) + 1
+
+
+def _attribute_lists(page: Page) -> Iterator[Fault]:
+    """`{ .notice }` works at the end of a heading, right after a link or a word in stars, and alone on the line below a paragraph."""
+    bare = page.prose.bare
+    for m in ATTRIBUTES.finditer(bare):
+        before = bare[bare.rfind("\n", 0, m.start()) + 1 : m.start()]
+        end = bare.find("\n", m.end())
+        after = bare[m.end() : end if end >= 0 else len(bare)]
+        if before.strip(" \t>"):
+            in_heading = any(h.start <= m.start() < h.end for h in page.prose.headings)
+            fits = (in_heading and not after.strip()) or before[-1] in "*_~)]`" or after.lstrip().startswith("|")
+        else:
+            above = bare[: m.start() - len(before)].split("\n")[-2:][0].strip(" \t>")
+            below = bare[end + 1 :].split("\n", 1)[0].strip(" \t>") if end >= 0 else ""
+            fits = bool(above) and not above.startswith("#") and not after.strip() and not below
+        if not fits:
+            yield page.fault(
+                m.start(),
+                f"{m[0]} would be shown as text: it stands alone on the line right below its paragraph, a blank line after it",
+            )
+
+
+def _alone(page: Page, call: Call) -> Iterator[Fault]:
+    """A block in the middle of a paragraph or a cell would tear it apart."""
+    if call.where != "prose":
+        return
+    begin = page.source.rfind("\n", 0, call.start) + 1
+    end = page.source.find("\n", call.end)
+    rest = page.source[begin : call.start].strip(" \t>") + page.source[call.end : end if end >= 0 else len(page.source)].strip()
+    above = page.source[:begin].split("\n")[-2:][0].strip(" \t>") if begin > page.body else ""
+    below = page.source[end + 1 :].split("\n", 1)[0].strip(" \t>") if end >= 0 else ""
+    if rest or (above and not above.startswith(("#", "???", "!!!", "==="))) or below:
+        what = f"{call.macro}(…, block=True)" if call.macro == "formula" else f"{call.macro}(…)"
+        yield page.fault(call.start, f"{what} stands on a line of its own, with a blank line above and below")
+
+
+def _front(page: Page, front: Mapping[str, str]) -> Iterator[Fault]:
+    """The title, which is the first heading; and what an act needs so that the home page and the credit are complete."""
+    heading = next((h for h in page.prose.headings if h.level == 1), None)
+    title = front.get("title", "")
+    if heading and title and page.path not in _TITLE_OF_ITS_OWN and not _is_title(page, heading, title):
+        yield page.fault(heading.start, f'the title at the top of the page is "{title}": write the same words here, or there')
+    if not page.path.startswith(ACTS):
+        return
+    for key, use in (("title", "the menu shows it"), ("description", "the home page shows it")):
+        if not front.get(key, "").strip():
+            yield page.fault(0, f"an act has a line {key}: between its two lines ---: {use}")
+    if not heading:
+        body = page.source[page.body :]
+        yield page.fault(page.body + len(body) - len(body.lstrip()), f"an act begins with its title: # {title}")
+    end = len(page.source.rstrip())
+    for mark, what in (
+        ("lede", "a first paragraph that says what it is about"),
+        ("bridge", "a last paragraph that leads to the next act"),
+    ):
+        if not re.search(rf"\{{[^{{}}]*\.{mark}\b[^{{}}]*\}}", page.prose.bare):
+            yield page.fault(end, f"an act has {what}, with {{ .{mark} }} on the line below it")
+    if not any(call.macro == "credit" for call in page.calls):
+        yield page.fault(end, 'an act ends with the section of the book it is adapted from: [= credit("13.7") =]')
+
+
+def _is_title(page: Page, heading: Heading, title: str) -> bool:
+    """Whether a heading shows the title. Its calls may show anything: what they say is checked where they stand, and so is the title's number."""
+    shown, at = "", heading.start
+    for call in page.calls:
+        if heading.start <= call.start < heading.end:
+            shown += page.source[at : call.start] + "\0"
+            at = call.end
+    shown = ATTRIBUTES.sub("", shown + page.source[at : heading.end]).strip(" #=-\n")
+    parts = [" ".join(part.split()) for part in re.sub(r"[*`\\]", "", shown).split("\0")]
+    return bool(re.fullmatch(r"\s*.+?\s*".join(map(re.escape, parts)), " ".join(title.split())))

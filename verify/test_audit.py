@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from macros import audit as auditing
 from macros import figures
-from macros.audit import CALLABLE, PINS, Audit, apply_fixes, audit_page, audit_sources, check_book, pages_of
+from macros.audit import CALLABLE, NAMED, PINS, Audit, apply_fixes, audit_page, audit_sources, check_book, pages_of
 from macros.evaluate import Evaluator, book, using
 from macros.fixes import digits_only, fixed
 from macros.frontmatter import CONFIG, check_config
@@ -25,14 +25,18 @@ from macros.scan import Fault, scan
 from perfmodel import collectives, kernels
 from perfmodel.book import LEDGER
 from perfmodel.number import Ledger
-from verify.checkout import copy
+from verify.checkout import copy, replace
 from verify.planted import ACT2, ACT6, BROKEN, HARMLESS, HERE, NAKED, PLANTED, TURNED, WRONG, Planted, plant
 
 ROOT = Path(__file__).resolve().parent.parent
 ACTS = [path for path in pages_of(ROOT / "docs") if path.startswith("docs/acts/")]
 BOOK = "perfmodel/book"
-SMALL = "---\ntitle: A page\ndescription: A page for a test.\n---\n\n# A page { #page }\n"
-EVALUATOR = Evaluator(book(), CALLABLE)
+SMALL = (
+    "---\ntitle: A page\ndescription: A page for a test.\n---\n\n# A page { #page }\n\nIt is one.\n{ .lede }\n\n"
+    'And goes on.\n{ .bridge }\n\n[= credit("13.7") =]\n'
+)
+FRONT = "---\ntitle: A page\n---\n"
+EVALUATOR = Evaluator(book(), CALLABLE, NAMED)
 
 
 def source_of(path: str) -> str:
@@ -106,6 +110,7 @@ def test_all_harmless_edits_together_build(tmp_path: Path) -> None:
     (project / "docs" / "probe.md").write_text(
         SMALL + "\n" + "\n\nA paragraph.\n\n".join(HARMLESS.values()) + "\n", encoding="utf-8"
     )
+    replace(project / "mkdocs.yml", "  - numbers.md", "  - probe.md\n  - numbers.md")
     command = [
         sys.executable,
         "-m",
@@ -142,7 +147,6 @@ def test_an_act_may_be_wrapped_and_its_paragraphs_moved(path: str) -> None:
     ("---\r\ntitle: A page\r\nhide: [toc]\r\n---\r\n\r\n\r\n# A page\r\n\r\nIt takes [= q(\"61 ms\", sync.one_gpu) =].\r\n", 9),
     ("\ufeff---\ntitle: A page\n---\nIt takes [= q(\"61 ms\", sync.one_gpu) =].\n", 4),
     ("---\ntitle: A page\n...\nIt takes [= q(\"61 ms\", sync.one_gpu) =].\n", 4),
-    ("It takes [= q(\"61 ms\", sync.one_gpu) =].", 1),
 ])  # fmt: skip
 def test_the_line_is_that_of_the_file(source: str, line: int) -> None:
     [fault] = audit_one("docs/x.md", source).faults
@@ -238,13 +242,13 @@ def test_an_alias_that_holds_itself_is_read_once() -> None:
 
 
 def test_all_faults_of_all_pages_come_out_in_one_run() -> None:
-    page = 'It takes [= q("61 ms", sync.one_gpu) =].\n\nAnd [= q("81 ms", sync.cpu) =].\n'
+    page = '---\ntitle: A page\n---\nIt takes [= q("61 ms", sync.one_gpu) =].\n\nAnd [= q("81 ms", sync.cpu) =].\n'
     found = audit_sources(overrides={"docs/one.md": page, "docs/two.md": page.replace("61", "62")}).faults
     assert [f"{f.path}:{f.line}" for f in found if f.path in ("docs/one.md", "docs/two.md")] == [
-        "docs/one.md:1",
-        "docs/one.md:3",
-        "docs/two.md:1",
-        "docs/two.md:3",
+        "docs/one.md:4",
+        "docs/one.md:6",
+        "docs/two.md:4",
+        "docs/two.md:6",
     ]
 
 
@@ -253,12 +257,110 @@ def test_a_macro_that_raises_is_one_line_and_the_rest_is_read(monkeypatch: pytes
         raise KeyError(name)
 
     evaluator = Evaluator(LEDGER, {**CALLABLE, "figure": bad})
-    found = audit_one("docs/x.md", 'x\n\n[= figure("ring") =]\n\n[= q("61 ms", sync.one_gpu) =]\n', evaluator).faults
+    found = audit_one("docs/x.md", f'{FRONT}[= figure("ring") =]\n\n[= q("61 ms", sync.one_gpu) =]\n', evaluator).faults
     assert [str(f).split(";")[0] for f in sorted(found)] == [
-        "docs/x.md:3:1: figure(…) failed: KeyError: 'ring'",
+        "docs/x.md:4:1: figure(…) failed: KeyError: 'ring'",
         str(sorted(found)[1]).split(";")[0],
     ]
-    assert sorted(found)[1].line == 5
+    assert sorted(found)[1].line == 6
+
+
+@pytest.mark.parametrize(("part", "says"), [
+    ("It is one.\n{ .lede }\n\n", "an act has a first paragraph that says what it is about, with { .lede } on the line below it"),
+    ("And goes on.\n{ .bridge }\n\n", "an act has a last paragraph that leads to the next act, with { .bridge } on the line below it"),
+    ('[= credit("13.7") =]\n', 'an act ends with the section of the book it is adapted from: [= credit("13.7") =]'),
+    ("# A page { #page }\n", "an act begins with its title: # A page"), ("title: A page\n", "an act has a line title: between its two lines ---: the menu shows it"),
+    ("description: A page for a test.\n", "an act has a line description: between its two lines ---: the home page shows it"),
+])  # fmt: skip
+def test_an_act_without_one_of_its_parts_is_refused_and_another_page_is_not(part: str, says: str) -> None:
+    page = SMALL.replace(part, "", 1)
+    assert page != SMALL
+    [fault] = audit_one("docs/acts/7-next.md", page).faults
+    assert fault.message == says
+    assert audit_one("docs/next.md", page).faults == []
+
+
+def test_the_act_that_the_guide_for_authors_shows_has_all_its_parts() -> None:
+    guide = source_of("AUTHORING.md")
+    [act] = re.findall(r"^```text\n(---\n.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    step = act.replace("…\n\n## Check", 'Look.\n{ .notice }\n\n[= figure("sync-ring") =]\n\n## Check')
+    assert step != act
+    assert [str(f) for f in audit_one("docs/acts/7-name.md", step).faults] == []
+
+
+LINKS = [
+    ("9-none.md", "9-none.md leads nowhere: there is no file docs/acts/9-none.md; did you mean"), ("../numbres.md", "did you mean ../numbers.md?"), ("x.png", "there is no file docs/acts/x.png"),
+    ("6-allreduce.md#chekc", "docs/acts/6-allreduce.md has no place #chekc; did you mean #check?"), ("#nope", "docs/acts/2-queue.md has no place #nope"), ("9-none.html", "there is no file docs/acts/9-none.html"),
+]  # fmt: skip
+
+
+def test_a_link_that_leads_nowhere_is_named_with_its_line() -> None:
+    forms = ("See [it]({}).", "See ![it]({}).", 'See <a href="{}">it</a>.', "See [it][there{n}].\n\n[there{n}]: {}")
+    source, expected = source_of(ACT2).rstrip() + "\n", []
+    for n, (address, says) in enumerate(LINKS):
+        for form in forms:
+            source += "\n" + form.replace("{n}", str(n)).format(address) + "\n"
+            at = source.rindex(address)
+            expected.append((source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at), says))
+    found = audit_sources(overrides={ACT2: source}).faults
+    assert [(f.path, f.line, f.column) for f in found] == [(ACT2, line, column) for line, column, _ in expected]
+    assert [f.message for f, (_, _, says) in zip(found, expected, strict=True) if says not in f.message] == []
+
+
+def test_links_that_lead_somewhere_are_silent() -> None:
+    places = (
+        "6-allreduce.md", "../numbers.md#sync.one_gpu", "#step-1", "6-allreduce.md#check", "../assets/site.css", "https://d2l.ai/none", "mailto:a@b.c", "#fig-queue-depth", "6-allreduce.html",
+        "../code/multiple_gpus.py", "../index.md#start-here", "#act-2-the-queue-behind-your-code",
+    )  # fmt: skip
+    source = source_of(ACT2) + "\n" + " ".join(f"[it]({place})" for place in places)
+    assert [str(f) for f in audit_sources(overrides={ACT2: source}).faults] == []
+
+
+def test_a_page_outside_the_menu_is_named_and_so_is_what_the_menu_lists_and_is_none() -> None:
+    config = source_of(CONFIG)
+    found = audit_sources(overrides={CONFIG: config.replace("acts/2-queue.md", "acts/2-quue.md")}).faults
+    line = config[: config.index("acts/2-queue.md")].count("\n") + 1
+    assert [str(f) for f in found] == [
+        f'{ACT2}:1:1: no menu leads to this page: add a line "- acts/2-queue.md" under nav: in mkdocs.yml, where it belongs',
+        f"mkdocs.yml:{line}:5: there is no page docs/acts/2-quue.md; did you mean acts/2-queue.md?",
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "cp1252", "utf-32"])
+def test_a_page_that_is_not_utf_8_is_named_and_the_rest_is_read(tmp_path: Path, encoding: str) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.md").write_bytes("---\ntitle: Ä page\n---\nIt takes 61 ms.\n".encode(encoding))
+    (folder / "b.md").write_text(f"{FRONT}It takes 61 ms.\n", encoding="utf-8")
+    before = (folder / "a.md").read_bytes()
+    found = audit_sources(docs=folder).faults
+    assert str(found[0]) == "docs/a.md:1:1: this page is not saved as UTF-8: save it again with that encoding"
+    assert [(f.path, f.line) for f in found[1:]] == [("docs/b.md", 4)]
+    apply_fixes(folder)
+    assert (folder / "a.md").read_bytes() == before
+
+
+def test_a_year_in_a_title_may_be_declared_with_its_reason() -> None:
+    page = '---\ntitle: Since 2017\ndescription: More of 4 May 2024.\ntitle_quotes:\n  "2017": plain, a year\n  4 May 2024: plain, a date\n---\n\n# Since [= plain("2017", why="a year") =] { #x }\n'
+    audit = audit_one("docs/x.md", page)
+    assert [str(f) for f in audit.faults] == []
+    assert [use.why for use in audit.uses if use.kind == "e"] == ["a year", "a year", "a date"]
+
+
+def suggested(message: str) -> list[str]:
+    """The calls that a message suggests, with right names put in."""
+    first, second = ("sync.gpus", "scale.two") if "many" in message else ("sync.one_gpu", "sync.cpu")
+    calls = re.findall(r"\[= (.*?) =\]", message)
+    return [re.sub(r"\bname\b|\bfirst\b", first, re.sub(r"\bsecond\)", f"{second})", call)) for call in calls]
+
+
+@pytest.mark.parametrize("fault", NAKED, ids=[fault.name for fault in NAKED])
+def test_every_call_that_a_message_suggests_can_be_read(fault: Planted) -> None:
+    planted = plant(fault, source_of(fault.file) if fault.old else SMALL)
+    for found in audit_one(fault.file, planted.text).faults:
+        for call in suggested(found.message):
+            wrong = [f for f in audit_one("docs/x.md", f"{FRONT}\nIt is [= {call} =].\n").faults if f.sort == "broken"]
+            assert [str(f) for f in wrong] == [], (found.message, call)
 
 
 # Every call of every act
@@ -488,9 +590,9 @@ def test_a_relation_left_behind_when_the_model_moves_is_caught(monkeypatch: pyte
     monkeypatch.setattr(
         collectives, "cpu_s", lambda *, gradient_bytes, gpus, link_bytes_per_s, **_: gradient_bytes / link_bytes_per_s
     )
-    page = 'It is [= rel("slower", sync.cpu, sync.one_gpu) =].'
-    assert audit_one(ACT6, page).faults == []
-    [fault] = audit_one(ACT6, page, Evaluator(rebuilt(monkeypatch), CALLABLE)).faults
+    page = f'{FRONT}It is [= rel("slower", sync.cpu, sync.one_gpu) =].'
+    assert audit_one("docs/x.md", page).faults == []
+    [fault] = audit_one("docs/x.md", page, Evaluator(rebuilt(monkeypatch), CALLABLE)).faults
     assert (
         fault.message
         == '"slower" does not hold: sync.cpu is 10 ms and sync.one_gpu is 60 ms (sync.cpu < sync.one_gpu); write "faster"'
@@ -542,14 +644,14 @@ def test_the_words_of_figures_and_tables_are_held_to_the_same_rules(
         start = source.rindex("[= ", 0, source.index(old))
         old, new = source[start : source.index(old) + len(old)], HERE + source[start : source.index(old)] + new
     line, column = figures_with(tmp_path, monkeypatch, module, old, new)
-    found = audit_one("docs/x.md", f"x\n\n[= {call} =]\n").faults
+    found = audit_one("docs/x.md", f"{FRONT}x\n\n[= {call} =]\n").faults
     assert [(f.path, f.line, f.column) for f in found] == [(f"macros/figures/{module}.py", line, column)], [str(f) for f in found]
     assert says in found[0].message
 
 
 def test_a_figure_on_two_pages_is_named_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures_with(tmp_path, monkeypatch, "act2", "Each pending task holds memory", f"Each of {HERE}4 ms holds memory")
-    page = '[= figure("queue-depth") =]\n\n[= figure("queue-depth") =]\n'
+    page = f'{FRONT}[= figure("queue-depth") =]\n\n[= figure("queue-depth") =]\n'
     assert len(audit_one("docs/x.md", page).faults) == 1
 
 

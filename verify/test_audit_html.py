@@ -48,6 +48,7 @@ def check(folder: Path, article: str, source: str = "", title: str = "A page") -
         with using(LEDGER):
             audit_page("docs/page.md", source, Evaluator(LEDGER, CALLABLE), audit)
         audit.faults.clear()
+        audit.unread.clear()
     return list(audit_site(built(folder, article, title), audit))
 
 
@@ -108,6 +109,40 @@ def test_a_finding_is_mapped_to_its_line_by_its_neighbours(tmp_path: Path, artic
     found = check(tmp_path, article, SOURCE)
     assert (found[0].path, found[0].line) == ("docs/page.md", line)
     assert abs(found[0].column - column) <= 4
+
+
+@pytest.mark.parametrize(
+    "article",
+    ["<p>{ .notice }</p>", "<p>It waits. { .lede }</p>", "<div>{: #x .y }</div>", "<p>It waits.\n{ .bridge title='x' }</p>"],
+)
+def test_an_attribute_list_that_a_reader_sees_is_a_fault(tmp_path: Path, article: str) -> None:
+    [fault] = check(tmp_path, article)
+    assert "is shown as text: it stands alone on the line right below its paragraph" in fault.message
+
+
+def test_an_attribute_list_that_a_reader_sees_is_mapped_to_its_line(tmp_path: Path) -> None:
+    [fault] = check(tmp_path, "<p>{ .notice }</p>", SOURCE + "\n{ .notice }\n")
+    assert (fault.path, fault.line, fault.column) == ("docs/page.md", 14, 1)
+
+
+@pytest.mark.parametrize("article", ["<p><code>{ .notice }</code></p>", "<pre>{ .x }</pre>", "<p>A set {a, b}.</p>"])
+def test_braces_that_are_no_attributes_are_left_alone(tmp_path: Path, article: str) -> None:
+    assert [str(f) for f in check(tmp_path, article)] == []
+
+
+def test_a_page_refused_as_a_whole_is_not_read_again(tmp_path: Path) -> None:
+    audit = Audit()
+    with using(LEDGER):
+        audit_page("docs/page.md", "title: A page\n\nIt waits.\n", Evaluator(LEDGER, CALLABLE), audit)
+    assert [f.line for f in audit.faults] == [1]
+    assert list(audit_site(built(tmp_path, "<p>title: 60 ms</p>"), audit)) == []
+
+
+def test_the_cards_of_the_home_page_name_no_fault_of_an_act(tmp_path: Path) -> None:
+    assert (
+        check(tmp_path, '<div class="cards"><a class="card-link" href="x"><strong>docs/acts/6-allreduce.md</strong></a></div>')
+        == []
+    )
 
 
 def test_what_is_in_no_source_is_named_by_page_and_heading(tmp_path: Path) -> None:

@@ -225,6 +225,31 @@ def test_all_faults_are_listed_in_one_run(project: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.build
+def test_pages_that_cannot_be_read_are_each_named_once_at_their_line(project: Path, tmp_path: Path) -> None:
+    """And not a second time where the home page shows their titles, nor in what is built of them."""
+    acts = {path.name[0]: path for path in sorted((project / "docs/acts").glob("*.md"))}
+    text = {number: path.read_text(encoding="utf-8") for number, path in acts.items()}
+    acts["1"].write_text(text["1"].replace("title: Act 1 ·", "title: Act 1:"), encoding="utf-8")
+    acts["2"].write_text(text["2"][text["2"].index("# Act 2") :], encoding="utf-8")
+    acts["3"].write_text("\n" + text["3"], encoding="utf-8")
+    acts["4"].write_text(text["4"].replace("\n---\n", "\n", 1), encoding="utf-8")
+    acts["5"].write_text(
+        text["5"].replace("{ .notice }", "\n{ .notice }", 1) + "\n??? question “How?”\n    So.\n", encoding="utf-8"
+    )
+    acts["6"].write_text(text["6"], encoding="utf-16")
+    done = build(project, tmp_path / "site")
+    assert done.returncode != 0
+    found = re.findall(r"^(docs/[^:]*):(\d+):(\d+): (.{20})", done.stdout, re.MULTILINE)
+    last = text["5"].count("\n") + 3
+    mark = text["5"][: text["5"].index("{ .notice }")].count("\n") + 2
+    assert [(name[10], int(line), column, says) for name, line, column, says in found] == [
+        ("1", 2, "1", "a title with a colon"), *((act, 1, "1", "a page begins with -") for act in "234"), ("5", mark, "1", "{ .notice } would be"),
+        ("5", last, "1", "a fold is written ??"), ("6", 1, "1", "this page is not sav"),
+    ]  # fmt: skip
+    assert f"{len(found)} faults" in done.stdout
+
+
+@pytest.mark.build
 def test_what_is_not_a_call_is_left_alone(project: Path, tmp_path: Path) -> None:
     """LaTeX braces, Jinja's usual braces and code are the author's; a wrong quote is named at its line of the file."""
     probe = project / "docs" / "probe.md"
@@ -314,6 +339,12 @@ def test_serve_shows_the_fault_and_stays_up(project: Path) -> None:
         replace(project / ACT6, '[= q("31 ms", sync.one_gpu_hafl) =]', '[= q("30 ms", sync.one_gpu_half) =]')
         mended = wait_for(url, 'data-q="sync.one_gpu_half"')
         assert 'class="fault"' not in mended
+        other = project / ACT2
+        text = other.read_text(encoding="utf-8")
+        other.write_text(text, encoding="utf-16")
+        assert 'role="alert"' in wait_for(url.replace("6-allreduce", "2-queue"), "this page is not saved as UTF-8")
+        other.write_text(text, encoding="utf-8")
+        wait_for(url.replace("6-allreduce", "2-queue"), 'data-q="queue.once"')
         replace(project / "perfmodel/kernels.py", "return 2 * gpus * transfer_s(", "return 3 * gpus * transfer_s(")
         assert "the model says 120 ms" in wait_for(url, 'class="fault"')
         assert server.poll() is None

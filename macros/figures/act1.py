@@ -293,7 +293,7 @@ def bill_growth() -> Drawn:
     figure.add_annotation(name="host", x=8.2, y=33, text="below: GPUs wait", showarrow=False, xanchor="right")
     return Drawn(
         figure,
-        'Every GPU raises the bar by [= q("10 µs", bill.launch) =]: with [= q("eight", bill.eight) =], operations under [= q("80 µs", bill.bound_eight) =] starve them',
+        'Every GPU raises the bar by [= q("10 µs", bill.launch) =]: [= q("eight", bill.eight) =] starve until an operation takes [= q("80 µs", bill.bound_eight) =]',
         'A straight line from [= q("10 µs", bill.bound_one) =] for one GPU to [= q("80 µs", bill.bound_eight) =] for [= q("eight", bill.eight) =]. Operations above '
         'it keep every GPU busy; below it Python is the bottleneck. The example of [= q("20 µs", bill.op) =] is a dashed line, which meets it at [= q("two", bill.fed) =] GPUs.',
         "On the line an operation takes just long enough to keep every GPU busy.",

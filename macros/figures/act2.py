@@ -151,7 +151,7 @@ def queue_depth() -> Drawn:
         figure,
         'The queue grows to [= q("four", queue.peak) =] tasks; a barrier after [= q("every fourth", queue.every) =] task keeps it at [= q("two", queue.peak_every_four) =]',
         'Pending tasks over time. With one barrier at the end the queue climbs to [= q("4", queue.peak) =]. With a barrier after [= q("every fourth", queue.every) =] task it '
-        'never holds over [= q("2", queue.peak_every_four) =].',
+        'holds [= q("at most 2", queue.peak_every_four) =].',
         "Each pending task holds memory for its inputs and results.",
         Table(("Barrier", "Time", "Tasks pending from then on"), rows),
         badge="cost model · ticks",

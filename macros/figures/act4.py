@@ -349,8 +349,8 @@ def roofline() -> Drawn:
     ]
     return Drawn(
         figure,
-        'In FP32, memory is the limit below [= q("17.4 FLOP/B", roofline.ridge) =]: a sum uses [= q("0.5 %", roofline.elementwise_share) =] of the peak, a large matrix product all',
-        'Roofline of a V100, both axes logarithmic. A slope rises with intensity up to [= q("15.7 TFLOP/s", roofline.peak) =] at the ridge of '
+        'In FP32, memory is the limit left of [= q("17.4 FLOP/B", roofline.ridge) =]: a sum uses [= q("0.5 %", roofline.elementwise_share) =] of the peak, a large matrix product all',
+        'Roofline of a V100, both axes logarithmic. A slope rises with intensity to [= q("15.7 TFLOP/s", roofline.peak) =] at the ridge of '
         '[= q("17.4 FLOP/B", roofline.ridge) =], and stays flat from there; for tensor cores it rises on to [= q("125 TFLOP/s", roofline.tensor_peak) =] at '
         '[= q("139 FLOP/B", roofline.tensor_ridge) =]. The elementwise sum lies on the slope at [= q("0.083 FLOP/B", roofline.elementwise) =], the matrix product '
         'under the flat roof at [= q("683 FLOP/B", roofline.matmul) =].',

@@ -233,7 +233,7 @@ def lockstep_loss() -> Drawn:
     return Drawn(
         _run_figure({"title": {"text": "mean loss of the batch"}, "range": [0, 0.85]}, lines, 300),
         'With [= q("two", lockstep.two_replicas) =] or [= q("four", lockstep.four_replicas) =] replicas, the loss stays on the curve of one',
-        'Loss over [= q("300", lockstep.steps) =] steps. The line of a single replica falls from [= q("0.766", lockstep.loss_first) =] to '
+        'Loss during [= q("300", lockstep.steps) =] steps. The line of a single replica falls from [= q("0.766", lockstep.loss_first) =] to '
         '[= q("0.029", lockstep.loss_one) =]. The dots of [= q("two", lockstep.two_replicas) =] and [= q("four", lockstep.four_replicas) =] replicas '
         "lie on it.",
         "Dots of the two runs take turns, so that none hides another; the table has them all.",

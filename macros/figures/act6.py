@@ -149,8 +149,8 @@ def sync_growth() -> Drawn:
         figure,
         'The ring never passes [= q("20 ms", sync.limit) =]; all to one GPU grows with every GPU',
         'Time over the number of GPUs. All to one GPU climbs in a straight line from [= q("20 ms", scale.one_gpu_two) =] to '
-        '[= q("140 ms", scale.one_gpu_eight) =]. The ring goes from [= q("10 ms", scale.ring_two) =] to [= q("17.5 ms", scale.ring_eight) =] and stays '
-        'under [= q("20 ms", sync.limit) =].',
+        '[= q("140 ms", scale.one_gpu_eight) =]. The ring goes from [= q("10 ms", scale.ring_two) =] to [= q("17.5 ms", scale.ring_eight) =], '
+        '[= rel("less", scale.ring_eight, sync.limit) =] than its limit of [= q("20 ms", sync.limit) =].',
         "The same links throughout. The dashed line is the limit of the ring.",
         Table(
             ("GPUs", "All to one GPU", "Ring"),

@@ -1,0 +1,53 @@
+"""Links and images that lead nowhere, each with its line. MkDocs finds them too, but only in a build, and names no line."""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from macros.scan import Fault, Page
+from macros.structure import ATTRIBUTES
+
+_ID = re.compile(r"<[^<>]*?\sid\s*=\s*[\"']?([^\"'\s<>]+)|\{[^{}]*?#([\w:.-]+)")
+_MADE = {"ledger", "symbols"}  # they make places of their own, as do figures: fig-…
+
+
+def places(page: Page) -> set[str]:
+    """The ids of a page: those it gives, and those its headings get."""
+    given = {a or b for a, b in _ID.findall(page.prose.bare)}
+    slugs = (re.sub(r"[^\w\s-]", "", ATTRIBUTES.sub("", h.words)).strip().lower() for h in page.prose.headings)
+    return given | {re.sub(r"[-\s]+", "-", slug) for slug in slugs}
+
+
+def check_links(page: Page, root: Path, pages: Mapping[str, Page]) -> Iterator[Fault]:
+    """Every relative link of a page against the files below `root` and the places on `pages`."""
+    for offset, address in page.prose.links:
+        try:
+            parts = urlsplit(address)
+        except ValueError:
+            continue
+        if parts.scheme or parts.netloc or address.startswith("/") or not address.isprintable():
+            continue
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(page.path), unquote(parts.path))) if parts.path else page.path
+        source = f"{name.removesuffix('.html')}.md"
+        name = source if name.endswith(".html") and source in pages else name
+        if name not in pages and not (root / name).exists():
+            by_name = {posixpath.basename(other): other for other in pages}
+            close = difflib.get_close_matches(posixpath.basename(name), by_name, n=1)
+            hint = f"; did you mean {posixpath.relpath(by_name[close[0]], posixpath.dirname(page.path))}?" if close else ""
+            yield page.fault(offset, f"{address} leads nowhere: there is no file {name}{hint}")
+        elif (
+            parts.fragment
+            and not parts.fragment.startswith("fig-")
+            and name in pages
+            and not any(call.macro in _MADE for call in pages[name].calls)
+        ):
+            known = places(pages[name])
+            if unquote(parts.fragment) not in known:
+                close = difflib.get_close_matches(parts.fragment, known, n=1)
+                hint = f"; did you mean #{close[0]}?" if close else ""
+                yield page.fault(offset, f"{address} leads nowhere: {name} has no place #{parts.fragment}{hint}")
