@@ -186,7 +186,13 @@ def speaker(file: str) -> Callable[[str], tuple[str, str]]:
     """`say` for the texts that stand in the Python file `file` of this package."""
     path = Path(file)
     shown = "macros/" + path.as_posix().rpartition("/macros/")[2]
-    return lambda words: say(words, Evaluator(book()), path, shown)
+    return lambda words: say(words, _evaluator(book(), len(book())), path, shown)
+
+
+@lru_cache(maxsize=8)
+def _evaluator(ledger: Ledger, size: int) -> Evaluator:
+    """The evaluator for words in Python; one for each state of a ledger, which only grows."""
+    return Evaluator(ledger)
 
 
 def say(words: str, evaluator: Evaluator, file: Path, path: str) -> tuple[str, str]:
