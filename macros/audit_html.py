@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,6 +46,21 @@ class _Passage(NamedTuple):
     heading: str = ""
 
 
+class _Read(NamedTuple):
+    """A page as it is read: parsed, and its words."""
+
+    soup: BeautifulSoup
+    passages: list[_Passage]
+    spoken: list[_Passage]
+
+
+@lru_cache(maxsize=100)
+def _read(html: str) -> _Read:
+    """Under serve most pages are as they were."""
+    soup = BeautifulSoup(_UNREAD.sub(r"\1</\2>", html), "html.parser")
+    return _Read(soup, list(_passages(soup)), list(_spoken(soup)))
+
+
 def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
     """Every naked number of every built page, mapped back to its line in the source where the words are found there."""
     titles = [words for bound in audit.titles.values() for words in bound]
@@ -56,15 +72,15 @@ def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
             continue
         shown = {use.shown for use in audit.uses if use.page == source}
         known = [f for f in audit.faults if f.path == source]
-        soup = BeautifulSoup(_UNREAD.sub(r"\1</\2>", path.read_text(encoding="utf-8")), "html.parser")
-        passages = [(p, [*titles, *_bare(page)]) for p in _passages(soup)] + [(p, [*titles, *shown]) for p in _spoken(soup)]
+        read = _read(path.read_text(encoding="utf-8"))
+        passages = [(p, [*titles, *_bare(page)]) for p in read.passages] + [(p, [*titles, *shown]) for p in read.spoken]
         for passage, bound in passages:
             words = mask(passage.words, bound).replace(DROP, "")
             for finding in [f for f in naked.findings(words) if f.rule not in naked.AT_A_CALL]:
                 fault = _place(page, finding, passage._replace(words=words), source if page else built.as_posix())
                 if not any(_is_same(fault, finding, other) for other in known):
                     yield fault
-        text_shown = " ".join(passage.words for passage in _passages(soup))
+        text_shown = " ".join(passage.words for passage in read.passages)
         for words in dict.fromkeys(ATTRIBUTES.findall(text_shown)):
             offset = page.source.find(words) if page else -1
             message = f"{words} is shown as text: it stands alone on the line right below its paragraph"
@@ -73,7 +89,7 @@ def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
             )
             if not any(other.line == fault.line for other in known):
                 yield fault
-        for words, where in _unquoted(soup, shown):
+        for words, where in _unquoted(read.soup, shown):
             yield Fault(
                 source if page else built.as_posix(),
                 0,

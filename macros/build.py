@@ -23,6 +23,7 @@ log = get_plugin_logger("numbers")
 EAGER = '$(location.protocol!=="file:")'
 _serving = False
 _renderer: Any = None
+_code: dict[str, tuple[int, int]] = {}
 
 
 def on_startup(command: str, dirty: bool, **_: Any) -> None:
@@ -33,16 +34,30 @@ def on_startup(command: str, dirty: bool, **_: Any) -> None:
 
 @event_priority(100)
 def on_config(config: Any, **_: Any) -> Any:
-    """Begin a build. Under serve, modules may have changed since the last one: forget them."""
-    global _renderer
+    """Begin a build. Under serve, modules may have changed since the last one: then forget them, and all that they remember."""
+    global _renderer, _code
     if _serving:
-        for name in [n for n in sys.modules if n.partition(".")[0] in ("macros", "perfmodel")]:
-            del sys.modules[name]
+        code = _stamps()
+        if code != _code:
+            for name in [n for n in sys.modules if n.partition(".")[0] in ("macros", "perfmodel")]:
+                del sys.modules[name]
+        _code = code
     from macros.render import start
 
     _renderer = start(Path(config["docs_dir"]))
     _renderer.report_url = config["extra"].get("report_url", "")
     return config
+
+
+def _stamps() -> dict[str, tuple[int, int]]:
+    """When what a build computes with was written, and how long it is: code, pins, records, samples."""
+    files = [
+        path
+        for folder in ("macros", "perfmodel", "verify/expected", "docs/records", "docs/code")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".csv", ".json")
+    ]
+    return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
 
 
 @event_priority(100)

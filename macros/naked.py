@@ -221,19 +221,20 @@ def _unusual(text: str) -> list[Finding]:
     ]
 
 
-def findings(text: str) -> list[Finding]:
+@lru_cache(maxsize=10_000)
+def findings(text: str) -> tuple[Finding, ...]:
     """Every naked number and unbound comparison in `text`, in order.
 
     >>> [f.text for f in findings("It takes 60 ms on a V100, twice the 30 ms of Act 6.")]
     ['60 ms', 'twice', '30 ms']
     >>> findings("Three labs, as long as you like, on PCIe 4.0.")
-    []
+    ()
     """
     text = re.sub(r"\s", " ", plain_characters(text))
     at = [i for i, c in enumerate(text) if c != " " or text[i - 1 : i] != " "]  # a line may be wrapped and indented anywhere
     if len(at) == len(text):
-        return _findings(text)
-    return [f._replace(start=at[f.start], end=at[f.end - 1] + 1) for f in _findings("".join([text[i] for i in at]))]
+        return tuple(_findings(text))
+    return tuple(f._replace(start=at[f.start], end=at[f.end - 1] + 1) for f in _findings("".join([text[i] for i in at])))
 
 
 def _findings(shown: str) -> list[Finding]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -150,14 +152,15 @@ def card(q: Quantity) -> str:
     )
 
 
-def front_matter(source: str) -> dict[str, Any]:
+@lru_cache(maxsize=200)
+def front_matter(source: str) -> Mapping[str, Any]:
     """The front matter of a page, empty when there is none or it can't be read (the audit says so)."""
     found = FRONT_MATTER.match(source)
     try:
         meta = yaml.safe_load(found[1]) if found else None
     except yaml.YAMLError:
         return {}
-    return meta if isinstance(meta, dict) else {}
+    return MappingProxyType(meta if isinstance(meta, dict) else {})
 
 
 def _title(audit: Audit, page: str) -> str:
@@ -234,13 +237,13 @@ def ledger_html(audit: Audit, link: Callable[[str], str]) -> str:
     for number in numbers:
         by_group.setdefault(number.name.partition(".")[0], []).append(number)
     for group, members in by_group.items():
-        out.append(f'<div class="group"><h2 id="group-{group}" data-search-exclude>{group}</h2>')
+        out.append(f'<div class="group"><h2 id="group-{group}">{group}</h2>')
         for number in members:
             same = [t for t in twins[number.value, str(number.dim)] if t != number.name]
             out.append(_entry(of(number), by_expr.get(number.name, []), audit, link, same))
         out.append("</div>")
     if expressions:
-        out.append('<div class="group"><h2 id="expressions" data-search-exclude>Expressions that pages quote</h2>')
+        out.append('<div class="group"><h2 id="expressions">Expressions that pages quote</h2>')
         out += [_entry(expressions[e], by_expr[e], audit, link, []) for e in sorted(expressions)]
         out.append("</div>")
     return f'<div class="ledger">{"".join(out)}</div>'

@@ -188,7 +188,7 @@ def test_a_cure_names_the_macro_that_fits() -> None:
 def test_every_fourth_is_a_number() -> None:
     """ "Every second" may be a time, and stays free."""
     assert [f.text for f in naked.findings("A barrier after every fourth task.")] == ["every fourth"]
-    assert naked.findings("It ticks every second.") == []
+    assert naked.findings("It ticks every second.") == ()
 
 
 @pytest.mark.parametrize(("text", "rule"), [
@@ -217,7 +217,7 @@ def test_what_stands_at_a_call_and_changes_it(text: str, rule: str) -> None:
     "at the same time as that", "the same way as before", "the same code as on one GPU", "the same time scale as above",
 ])  # fmt: skip
 def test_what_stands_at_a_call_and_leaves_it_alone(text: str) -> None:
-    assert naked.findings(text) == []
+    assert naked.findings(text) == ()
 
 
 @pytest.mark.parametrize(("text", "quote", "says"), [

@@ -147,7 +147,7 @@ def test_every_macro_is_known_to_the_search_for_calls_without_brackets() -> None
 
 
 def test_an_author_cannot_type_the_marks() -> None:
-    assert naked.findings(scan.scan("docs/x.md", f"{QUOTE} as fast as {OTHER}").prose.text) != []
+    assert naked.findings(scan.scan("docs/x.md", f"{QUOTE} as fast as {OTHER}").prose.text) != ()
 
 
 def test_prose_keeps_the_place_of_every_word() -> None:
