@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve verify numbers lockstep faults bench fix clean
+.PHONY: help site serve verify numbers lockstep faults cuda bench fix clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -27,7 +27,7 @@ site: $(READY) ## build the site into site/, or say what is wrong and leave the 
 serve: $(READY) ## show the site while you write: http://127.0.0.1:8000
 	$(PY) -m mkdocs serve
 
-verify: $(READY) ## check everything, then build the site; FULL=1 adds the long suites, VERIFY_REQUIRE=browser makes a leg compulsory
+verify: $(READY) ## check everything, then build the site; FULL=1 adds the long suites, VERIFY_REQUIRE=browser,cuda makes legs compulsory
 	@FULL=$(FULL) $(PY) -m verify
 
 numbers: $(READY) ## check every number on every page, in two seconds
@@ -41,6 +41,9 @@ lockstep: $(READY) ## train replicas and processes against one, every fault too:
 
 faults: $(READY) ## kill, hang and confuse ranks: print what they say, and how long it takes
 	@$(PY) -m verify.faults
+
+cuda: $(READY) ## on a machine with a GPU: measure it, and keep what it shows in docs/records/cuda.json
+	@$(PY) -m verify.cuda
 
 bench: $(READY) ## measure the budgets: print a table, write bench.json
 	@$(PY) -m verify.bench

@@ -20,7 +20,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "records"
@@ -131,7 +134,7 @@ def read(path: Path) -> Record:
     return record
 
 
-def write(record: Record, path: Path) -> None:
+def write(record: DataclassInstance, path: Path) -> None:
     """Store a record so that a reader sees the old file or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(asdict(record), indent=1, ensure_ascii=False, allow_nan=False)

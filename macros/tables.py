@@ -26,6 +26,22 @@ class Num:
 
 
 @dataclass(frozen=True)
+class Tiny(Num):
+    """A computed cell far below one, as a spreadsheet reads it too: 1.51e−16."""
+
+    def __str__(self) -> str:
+        return f"{self.value:.2e}".replace("-", "−") if self.value else "0"
+
+
+class Power(Tiny):
+    """The same in a table of the page: 1.5 × 10⁻¹⁶."""
+
+    def __str__(self) -> str:
+        mantissa, _, exponent = f"{self.value:.1e}".partition("e")
+        return f"{mantissa} × 10{str(int(exponent)).translate(text.SUPERSCRIPTS)}" if self.value else "0"
+
+
+@dataclass(frozen=True)
 class Name:
     """A cell that holds the name of something in the model (a task, a port), which may have a digit in it."""
 

@@ -1,6 +1,6 @@
 """`make verify`: every leg, a table with a line a leg, verification.json, and the site built last.
 
-A leg that could not run is named, with the reason and the cure. VERIFY_REQUIRE=browser,… turns that into a failure. FULL=1 adds the long suites.
+A leg that could not run is named, with the reason and the cure. VERIFY_REQUIRE=browser,cuda turns that into a failure. FULL=1 adds the long suites.
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ LEGS = {
     "verify.test_site": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
     "verify.test_browser": "browser", "verify.browser": "browser",
     "perfmodel.lockstep": "lockstep", "verify.test_lockstep": "lockstep", "verify.test_records": "lockstep", "verify.test_processes": "lockstep",
-    "verify.lockstep": "lockstep", "verify.faults": "lockstep", "verify.hosts": "lockstep", "verify.test_codechips": "code",
+    "verify.lockstep": "lockstep", "verify.faults": "lockstep", "verify.hosts": "lockstep",
+    "verify.test_cuda": "cuda", "verify.test_cuda_parts": "lockstep", "verify.cuda": "lockstep", "verify.gpu": "lockstep", "verify.test_codechips": "code",
 }  # fmt: skip
-ORDER = ("code", "numbers", "model", "lockstep", "site", "browser")
+ORDER = ("code", "numbers", "model", "lockstep", "cuda", "site", "browser")
 WHAT = {
     "code": "ruff, mypy --strict, the arrows between the rooms",
     "numbers": "planted faults caught, harmless edits silent",
     "model": "closed forms = engine = independent simulation; right values",
     "lockstep": "k replicas = 1 replica: in process, over processes, on two hosts; each mutant caught",
+    "cuda": "on a GPU: lockstep, the queue, copies, overlap, memory, products, programs",
     "site": "pages, links, outside requests, byte-identical rebuild, faults through a real build",
     "browser": "steps, cards, figures, palettes, no script, print, accessibility, policy",
 }
@@ -95,8 +97,8 @@ def read_junit(path: Path) -> list[Leg]:
             names = ", ".join(failed[leg][:3]) + (" …" if len(failed[leg]) > 3 else "")
             legs.append(Leg(leg, "failed", f"{len(failed[leg])} of {passed[leg] + len(failed[leg])} failed: {names}", passed[leg]))
         elif not passed[leg]:
-            reason, _, cure = (reasons[0] if reasons else "no test ran").partition("; ")
-            legs.append(Leg(leg, "NOT RUN", reason, 0, cure))
+            reason, _, cure = (reasons[0] if reasons else "no test ran; ").rpartition("; ")  # "why; and more; what to do about it"
+            legs.append(Leg(leg, "NOT RUN", reason or cure, 0, cure if reason else ""))
         else:
             left_out = f"; {len(skipped[leg])} skipped: {'; '.join(reasons)}" if reasons else ""
             legs.append(Leg(leg, "passed", f"{passed[leg]} checks: {WHAT[leg]}{left_out}", passed[leg]))

@@ -9,7 +9,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = ("docs", "macros", "perfmodel", "verify/expected", "mkdocs.yml", "requirements.txt", "pyproject.toml", "Makefile")
+PARTS = (
+    "docs",
+    "macros",
+    "perfmodel",
+    "verify/expected",
+    "verify/cuda.py",
+    "verify/gpu.py",
+    "mkdocs.yml",
+    "requirements.txt",
+    "pyproject.toml",
+    "Makefile",
+)
 
 
 def copy(to: Path) -> Path:
@@ -19,6 +30,7 @@ def copy(to: Path) -> Path:
         if source.is_dir():
             shutil.copytree(source, to / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
+            (to / part).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, to / part)
     return to
 

@@ -6,25 +6,41 @@ largest spread between the replicas.
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
-from perfmodel.lockstep import BATCH, FAULTS, LIMITS, LOCKSTEP, Run, compare, faults, image_batch, lenet, train, why_not, xor_batch
+from perfmodel.lockstep import (
+    BATCH,
+    FAULTS,
+    LIMIT_ELSEWHERE,
+    LIMITS,
+    LOCKSTEP,
+    Run,
+    compare,
+    faults,
+    image_batch,
+    lenet,
+    train,
+    why_not,
+    xor_batch,
+)
 from perfmodel.lockstep.job import Job, Training
-from perfmodel.lockstep.processes import RunError, collect, launch, run
+from perfmodel.lockstep.processes import PATIENCE_S, RunError, collect, launch, run
 from verify import hosts
 
 REPLICAS = (2, 3, 4, 8, 16)  # of 13 samples: uneven, and empty for the last three of 16
 RANKS = (2, 4)
 SHORT = 60  # steps, for mutants
 LENET_LIMIT = 2e-14  # of the distance relative to the update
+ON_GPUS = {**LIMITS, torch.float64: LIMIT_ELSEWHERE}  # another device rounds its sums in another order
 NAMES = {torch.float64: "float64", torch.float32: "float32"}
 
 
@@ -42,12 +58,12 @@ class Row(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def row(transport: str, made: Run, reference: Run, seconds: float) -> Row:
+def row(transport: str, made: Run, reference: Run, seconds: float, limits: Mapping[torch.dtype, float] = LIMITS) -> Row:
     """Hold a run against one replica."""
-    apart = compare(made, reference)
+    apart, limit = compare(made, reference), limits[made.dtype]
     return Row(
-        transport, made.k, NAMES[made.dtype], max(apart.l2), max(apart.ulps), max(made.spreads), LIMITS[made.dtype], seconds,
-        why_not(made, reference, made.dtype),
+        transport, made.k, NAMES[made.dtype], max(apart.l2), max(apart.ulps), max(made.spreads), limit, seconds,
+        why_not(made, reference, made.dtype, limit=limit),
     )  # fmt: skip
 
 
@@ -91,12 +107,18 @@ class Transport(NamedTuple):
     uncaught: list[str]
 
 
-def over_ranks(ranks: int, *, mutants: bool = False, device: str = "cpu", backend: str = "gloo") -> Transport:
-    """A process per replica on this machine, with all_reduce and with DistributedDataParallel, in both precisions."""
+def over_ranks(
+    ranks: int, *, mutants: bool = False, device: str = "cpu", backend: str = "gloo", reference: str = "cpu", patience_s: float = PATIENCE_S
+) -> Transport:  # fmt: skip
+    """A process per replica on this machine, with all_reduce and with DistributedDataParallel, in both precisions.
+
+    The one replica that they are held against is trained on the device `reference`.
+    """
     trainings = (*MATRIX, FEW, *(BROKEN if mutants else ()))
     begin = time.monotonic()
-    made = run(ranks, Job(trainings=trainings, device=device, backend=backend))
-    return judged(backend, trainings, made, time.monotonic() - begin)
+    made = run(ranks, Job(trainings=trainings, device=device, backend=backend), patience_s=patience_s)
+    limits = LIMITS if device == "cpu" else ON_GPUS
+    return judged(backend, trainings, made, time.monotonic() - begin, limits=limits, reference=reference)
 
 
 def across_hosts() -> Transport:
@@ -122,22 +144,25 @@ def across_hosts() -> Transport:
         return judged("two hosts", MATRIX, collect(2, job, folders), time.monotonic() - begin)
 
 
-def judged(transport: str, trainings: Sequence[Training], made: Sequence[Run], seconds: float) -> Transport:
-    """Hold what was made over processes against one replica in this process."""
+def judged(
+    transport: str, trainings: Sequence[Training], made: Sequence[Run], seconds: float, *,
+    limits: Mapping[torch.dtype, float] = LIMITS, reference: str = "cpu",
+) -> Transport:  # fmt: skip
+    """Hold what was made over processes against one replica in this process, on the device `reference`."""
     references: dict[tuple[str, int, int], Run] = {}
     rows, uncaught = [], []
     for training, each in zip(trainings, made, strict=True):
         key = (training.dtype, training.steps, training.samples)
         if key not in references:
             batch = tuple(part[: training.samples] for part in xor_batch())
-            references[key] = train(1, training.steps, each.dtype, batch=(batch[0], batch[1]))
+            references[key] = train(1, training.steps, each.dtype, batch=(batch[0], batch[1]), devices=(reference,))
         if training.fault:
-            if not why_not(each, references[key]):
+            if not why_not(each, references[key], each.dtype, limit=limits[each.dtype]):
                 uncaught.append(f"{training.fault}, {training.how}, {each.k} ranks")
             continue
         name = "all_reduce" if training.how == "allreduce" else "DDP"
         few = f", {training.samples} samples" if training.samples < BATCH else ""
-        rows.append(row(f"{transport}, {name}{few}", each, references[key], seconds))
+        rows.append(row(f"{transport}, {name}{few}", each, references[key], seconds, limits))
     return Transport(rows, uncaught)
 
 
@@ -165,6 +190,7 @@ def show(rows: Sequence[Row]) -> int:
 
 def main() -> int:
     """The whole table. The status is 1 when a run is not in lockstep or a mutant is not caught."""
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # before CUDA starts: else its products are not the same twice
     begin = time.monotonic()
     one = {dtype: train(1, dtype=dtype) for dtype in LIMITS}
     wrong, lost = show(list(in_process(one))) + show(list(lenets())), uncaught()
@@ -177,7 +203,7 @@ def main() -> int:
         print(f"{'two hosts':<32} NOT RUN: {reason}")
     gpus = torch.cuda.device_count()
     if gpus > 1:
-        wrong += show(over_ranks(gpus, device="cuda", backend="nccl").rows)
+        wrong += show(over_ranks(gpus, device="cuda", backend="nccl", reference="cuda:0").rows)
     else:
         print(f"{'nccl, a rank per GPU':<32} NOT RUN: needs two GPUs or more, this machine has {gpus}")
     for name in FAULTS:

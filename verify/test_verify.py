@@ -56,6 +56,17 @@ def test_outcomes_become_legs(tmp_path: Path) -> None:
     assert "NOT RUN  needs Chromium → apt-get install chromium" in text
 
 
+CUDA = "no CUDA device; last record: none; run make cuda on a machine with a GPU"
+
+
+def test_without_a_gpu_its_line_says_when_there_was_one(tmp_path: Path) -> None:
+    """The tests of its parts run everywhere; they belong to another leg, so that nobody takes them for a run on a GPU."""
+    legs = harness.read_junit(junit(tmp_path / "j.xml", ("verify.test_cuda", CUDA), ("verify.test_cuda_parts", "passed")))
+    (line,) = [line for line in harness.table(legs).splitlines() if line.startswith("cuda")]
+    assert line == "cuda      NOT RUN  no CUDA device; last record: none → run make cuda on a machine with a GPU"
+    assert {leg.leg: leg.checks for leg in legs}["lockstep"] == 1
+
+
 def test_a_leg_without_tests_does_not_read_as_passed(tmp_path: Path) -> None:
     legs = {leg.leg: leg for leg in harness.read_junit(junit(tmp_path / "j.xml", ("verify.test_model", "passed")))}
     assert legs["site"].status == "NOT RUN"
@@ -68,12 +79,14 @@ def test_required_legs() -> None:
         harness.parse_required("cude")
 
 
-@pytest.mark.parametrize(("required", "status"), [("", 0), ("browser", 1)])
+@pytest.mark.parametrize(("required", "status"), [("", 0), ("browser", 1), ("cuda", 1), ("model", 0)])
 def test_a_required_leg_that_does_not_run_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], required: str, status: int
 ) -> None:
-    legs = [harness.Leg(leg, "passed", "fine", 1) for leg in harness.ORDER[:-1]] + [
-        harness.Leg("browser", "NOT RUN", "needs Chromium", 0, "install it")
+    lacks = {"browser": "needs Chromium", "cuda": "no CUDA device; last record: none"}
+    legs = [
+        harness.Leg(leg, "NOT RUN", lacks[leg], 0, "mend it") if leg in lacks else harness.Leg(leg, "passed", "fine", 1)
+        for leg in harness.ORDER
     ]
     monkeypatch.setattr(harness, "run_tests", lambda full: (legs, 0))
     monkeypatch.setattr(harness, "build_site", lambda: 0)
@@ -82,7 +95,8 @@ def test_a_required_leg_that_does_not_run_fails(
     monkeypatch.setenv("VERIFY_REQUIRE", required)
     assert harness.main() == status
     out = capsys.readouterr().out
-    assert ("required, and NOT RUN: needs Chromium" in out) is bool(required)
+    for leg, why in lacks.items():
+        assert (f"required, and NOT RUN: {why}" in out) is (leg == required)
     saved = json.loads((tmp_path / "verification.json").read_text(encoding="utf-8"))
     assert saved["passed"] is (status == 0)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
@@ -12,7 +11,7 @@ import plotly.graph_objects as go
 from macros import runs, text
 from macros.figures.core import Drawn, count, value
 from macros.records import Record, load
-from macros.tables import Cell, Chunks, Name, Num, Table
+from macros.tables import Cell, Chunks, Name, Num, Power, Table, Tiny
 from macros.timelines import Total, in_unit, spans_table, timeline
 from perfmodel import scaling
 from perfmodel.book import act5
@@ -184,22 +183,6 @@ def _whole(numbers: tuple[float, ...]) -> tuple[int, ...]:
 # Lockstep: what the training run showed. The last bits differ from machine to machine, so words about them are made from the record.
 
 
-@dataclass(frozen=True)
-class _Tiny(Num):
-    """A computed cell far below one, as a spreadsheet reads it too: 1.51e−16."""
-
-    def __str__(self) -> str:
-        return f"{self.value:.2e}".replace("-", "−") if self.value else "0"
-
-
-class _Power(_Tiny):
-    """The same in a table of the page: 1.5 × 10⁻¹⁶."""
-
-    def __str__(self) -> str:
-        mantissa, _, exponent = f"{self.value:.1e}".partition("e")
-        return f"{mantissa} × 10{str(int(exponent)).translate(text.SUPERSCRIPTS)}" if self.value else "0"
-
-
 def _tiny(name: str) -> str:
     """A quote of a tiny number, made of its own digits."""
     mantissa, _, exponent = f"{value(name):.1e}".partition("e")
@@ -302,7 +285,7 @@ def lockstep_growth() -> Drawn:
         f'[= q("four", lockstep.four_replicas) =] replicas is {_tiny("lockstep.early_four")}, and it peaks at {_tiny("lockstep.worst_four")}.{more}',
         Table(
             ("Step", '[= q("Two", lockstep.two_replicas) =] replicas', '[= q("Four", lockstep.four_replicas) =] replicas'),
-            [[Num(s), _Tiny(a), _Tiny(b)] for s, a, b in zip(shown["steps"], shown["l2"][two], shown["l2"][four], strict=True)],
+            [[Num(s), Tiny(a), Tiny(b)] for s, a, b in zip(shown["steps"], shown["l2"][two], shown["l2"][four], strict=True)],
         ),
         kind="run",
         badge=runs.badge(record),
@@ -339,7 +322,7 @@ def lockstep_faults() -> Drawn:
         Table(
             ("Step", "Done right", *(words for words, _ in _FAULT_WORDS.values())),
             [
-                [Num(s), _Tiny(right), *(_Tiny(distances[fault][i]) for fault in _FAULT_WORDS)]
+                [Num(s), Tiny(right), *(Tiny(distances[fault][i]) for fault in _FAULT_WORDS)]
                 for i, (s, right) in enumerate(zip(steps, shown["l2"][k][1:], strict=True))
             ],
         ),
@@ -390,7 +373,7 @@ def lockstep_mutants() -> Table:
     k = runs.REPLICAS["four"]
     broken = {name: each[k] for name, each in _record().results["mutants"].items()}
     rows: list[list[Cell]] = [
-        [_MUTANT_WORDS[name], _Power(each["l2"]), "no" if each["spread"] else "yes"]
+        [_MUTANT_WORDS[name], Power(each["l2"]), "no" if each["spread"] else "yes"]
         for name, each in sorted(broken.items(), key=lambda item: -float(item[1]["l2"]))
     ]
     return Table(("What is wrong", "Distance", "Replicas equal?"), rows)
@@ -400,9 +383,9 @@ def lockstep_precisions() -> Table:
     """Every number of replicas stays below the limit of its precision."""
     shown = _record().results["table"]
     rows: list[list[Cell]] = [
-        [Num(int(k)), *(_Power(shown[dtype][k]["l2"]) for dtype in runs.PRECISIONS.values())] for k in runs.TABLE.values()
+        [Num(int(k)), *(Power(shown[dtype][k]["l2"]) for dtype in runs.PRECISIONS.values())] for k in runs.TABLE.values()
     ]
-    rows.append(["limit", *(_Power(value(name)) for name in ("lockstep.limit", "lockstep.limit_fp32"))])
+    rows.append(["limit", *(Power(value(name)) for name in ("lockstep.limit", "lockstep.limit_fp32"))])
     return Table(("Replicas", "FP64", "FP32"), rows)
 
 

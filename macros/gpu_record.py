@@ -1,0 +1,81 @@
+"""The record of a run on a GPU, docs/records/cuda.json: `python -m verify.cuda` writes it, the build reads it.
+
+No build can make it again, as it does those of `records.py`: it is carried here from a machine with a GPU. So a torn or edited
+one is refused, and one that other code made is shown and called stale. Only the standard library is needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from macros.records import FOLDER, ROOT, RecordError, digest
+
+PATH = FOLDER / "cuda.json"
+WHAT = "what one GPU does, measured"
+CODE = ("verify/cuda.py", "verify/gpu.py", "perfmodel/lockstep/*.py")
+"""What makes the record. Its predictions are none of it: the build makes those itself."""
+CURE = "run make cuda on a machine with a GPU"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuRecord:
+    """A run, finished or not. `code` is the hash of the code that made it, `digest` that of everything else here."""
+
+    what: str
+    date: str
+    environment: dict[str, Any]
+    code: str
+    digest: str
+    sections: dict[str, Any]
+
+    @property
+    def device(self) -> str:
+        """The GPU, by the name that its driver gives it."""
+        return str(self.environment.get("device", "a GPU without a name"))
+
+    @property
+    def day(self) -> str:
+        """The date without the time."""
+        return self.date.partition(" ")[0]
+
+
+def sealed(*, date: str, environment: dict[str, Any], sections: dict[str, Any], code: str) -> GpuRecord:
+    """A record of this content, as it will be read: text keys, no tuples. Raises ValueError for a number that is not finite."""
+    plain = json.loads(json.dumps({"date": date, "environment": environment, "code": code, "sections": sections}, allow_nan=False))
+    return GpuRecord(what=WHAT, digest=digest(plain), **plain)
+
+
+def read(path: Path = PATH) -> GpuRecord | None:
+    """The record in a file; None where there is no file. Raises RecordError for one that is torn or was changed after it was made."""
+    try:
+        record = GpuRecord(**json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError) as error:  # no JSON, no UTF-8; no object, keys that are missing or unknown
+        raise RecordError(f"docs/records/{path.name} is torn ({error}): take the whole file again, or delete it") from error
+    plain = {"date": record.date, "environment": record.environment, "code": record.code, "sections": record.sections}
+    if record.digest != digest(plain) or not (isinstance(record.environment, dict) and isinstance(record.sections, dict)):
+        raise RecordError(f"docs/records/{path.name} was changed after the run that made it: take the file again, or {CURE}")
+    return record
+
+
+def code_hash(root: Path = ROOT) -> str:
+    """The hash of the files that make the record: their names and texts, whatever the line ends of the checkout."""
+    code = hashlib.sha256()
+    for path in sorted(path for pattern in CODE for path in root.glob(pattern)):
+        text = path.read_text(encoding="utf-8")
+        code.update(f"{path.relative_to(root).as_posix()}\n{len(text)}\n{text}".encode())
+    return code.hexdigest()
+
+
+def last(path: Path = PATH) -> str:
+    """The last run on a GPU in words: its device and its date, "none", or "not readable"."""
+    try:
+        record = read(path)
+    except RecordError:
+        return "not readable"
+    return f"{record.device}, {record.day}" if record else "none"
