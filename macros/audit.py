@@ -25,6 +25,7 @@ from macros.figures import FIGURES, TABLES, figure, table
 from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
 from macros.links import check_links
+from macros.measured import measured
 from macros.pages import cards, credit, ledger, live, symbols, verification
 from macros.pins import PINS, ROOT, check_book
 from macros.quantity import Drift, QuoteError, of
@@ -48,6 +49,7 @@ __all__ = [
 # Everything a page can call. Blocks stand on a line of their own.
 BLOCKS: dict[str, Callable[..., Any]] = {
     "figure": figure, "drawing": drawing, "table": table, "code": code, "credit": credit, "cards": cards, "ledger": ledger, "symbols": symbols, "live": live, "verification": verification,
+    "measured": measured,
 }  # fmt: skip
 CALLABLE: dict[str, Callable[..., Any]] = {**INLINE, **BLOCKS}
 NAMED: dict[str, Collection[str]] = {

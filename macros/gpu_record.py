@@ -49,7 +49,7 @@ def sealed(*, date: str, environment: dict[str, Any], sections: dict[str, Any], 
     return GpuRecord(what=WHAT, digest=digest(plain), **plain)
 
 
-def read(path: Path = PATH) -> GpuRecord | None:
+def read(path: Path) -> GpuRecord | None:
     """The record in a file; None where there is no file. Raises RecordError for one that is torn or was changed after it was made."""
     try:
         record = GpuRecord(**json.loads(path.read_text(encoding="utf-8")))
@@ -72,7 +72,7 @@ def code_hash(root: Path = ROOT) -> str:
     return code.hexdigest()
 
 
-def last(path: Path = PATH) -> str:
+def last(path: Path) -> str:
     """The last run on a GPU in words: its device and its date, "none", or "not readable"."""
     try:
         record = read(path)

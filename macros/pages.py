@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from macros import formulas, text
+from macros import formulas, gpu_record, text
 from macros.calls import Piece, Use
 from macros.evaluate import book
 from macros.fingerprint import ROOT, sources
 from macros.quantity import Quantity, QuoteError, of, shown, value_text
+from macros.records import RecordError
 from macros.scan import FRONT_MATTER
 from perfmodel import hardware
 from perfmodel import sources as works
@@ -310,14 +311,23 @@ def live_html(audit: Audit, link: Callable[[str], str]) -> str:
     """Numbers bound, checks passed, last verification, last GPU run: from the last verify, or the words that say there was none."""
     bound = sum(use.kind in ("q", "r") for use in audit.uses)
     last = read_verification()
-    legs = {leg["leg"]: leg for leg in last["legs"]} if last else {}
-    gpu = legs.get("cuda", {})
     cells = {"numbers checked": str(bound)}
     if last:
-        cells["checks passed"] = str(sum(leg.get("checks", 0) for leg in legs.values()))
+        cells["checks passed"] = str(sum(leg.get("checks", 0) for leg in last["legs"]))
     cells["last check"] = last["date"] if last else NOT_VERIFIED
-    cells["last run on a GPU"] = gpu.get("date") or "not run"
+    gpu, day = _last_gpu_run()
+    cells[gpu] = day
     return '<dl class="live">' + "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in cells.items()) + "</dl>"
+
+
+def _last_gpu_run() -> tuple[str, str]:
+    """The last run on a GPU, as a label and a date. A record that is refused stops the build where the Measured page asks for it."""
+    label = "last run on a GPU"
+    try:
+        record = gpu_record.read(gpu_record.PATH)
+    except RecordError:
+        return label, "not readable"
+    return (f"{label}, {record.device}", record.day) if record else (label, "none recorded")
 
 
 def verification_html(audit: Audit, link: Callable[[str], str]) -> str:

@@ -28,7 +28,7 @@ LEGS = {
     "verify.test_program": "model", "verify.test_overlap": "model", "verify.test_hardware": "model",
     "verify.test_ladder": "model", "verify.test_scaling": "model",
     "macros": "numbers", "verify.test_quotes": "numbers", "verify.test_relations": "numbers", "verify.test_naked": "numbers",
-    "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers",
+    "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers", "verify.test_measured": "numbers",
     "verify.test_code": "code", "verify.test_verify": "code",
     "verify.test_site": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
     "verify.test_browser": "browser", "verify.browser": "browser",

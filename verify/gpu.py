@@ -139,7 +139,7 @@ def host_facts() -> dict[str, Any]:
     """The machine around the GPU, without its name."""
     return {
         "torch": torch.__version__, "numpy": numpy.__version__, "python": platform.python_version(), "cpus": os.cpu_count() or 0,
-        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "platform": f"{platform.system()} {platform.machine()}",
     }  # fmt: skip
 
 
