@@ -230,16 +230,17 @@ def axe(visitor: b.Visitor, url: str, **window: Any) -> list[str]:
     return [f"{url}: {problem}" for problem in b.accessible(page)]
 
 
-def test_axe_finds_nothing(visitor: b.Visitor, site: Path, served: str) -> None:
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+def test_axe_finds_nothing(visitor: b.Visitor, served: str, width: int, scheme: str) -> None:
+    """On a page of each kind."""
     problems = []
-    for path in b.pages(site):
-        problems += axe(visitor, f"{served}/{path}")
-    problems += axe(visitor, f"{served}/{KINDS[1]}", width=360, color_scheme="dark")
+    for path in KINDS:
+        problems += axe(visitor, f"{served}/{path}", width=width, color_scheme=scheme)
     assert problems == []
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (360, "light"), (360, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light"), (360, "dark")])
 def test_axe_finds_nothing_anywhere(visitor: b.Visitor, site: Path, served: str, width: int, scheme: str) -> None:
     problems = []
     for path in b.pages(site):
@@ -285,10 +286,11 @@ def test_without_a_script(visitor: b.Visitor, site: Path, served: str) -> None:
     expect(page.locator(".entry:target")).to_contain_text("queue.done")
 
 
-def test_on_paper(visitor: b.Visitor, site: Path, served: str) -> None:
+@pytest.mark.parametrize("which", ["of each kind", pytest.param("all", marks=pytest.mark.full)])
+def test_on_paper(visitor: b.Visitor, site: Path, served: str, which: str) -> None:
     """From a light screen and from a dark one, with a figure that Plotly has drawn."""
     problems = []
-    for path in b.pages(site):
+    for path in b.pages(site) if which == "all" else KINDS:
         page = visitor.open(f"{served}/{path}")
         b.live(page)
         for scheme in ("default", "slate"):
