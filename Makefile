@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve verify numbers lockstep faults cuda bench fix clean
+.PHONY: help site serve verify numbers lockstep faults labs cuda bench fix clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -38,6 +38,9 @@ fix: $(READY) ## correct the digits of wrong quotes, and show what changed
 
 lockstep: $(READY) ## train replicas and processes against one, every fault too: print a table
 	@$(PY) -m verify.lockstep
+
+labs: $(READY) ## run every kernel in Python and in JavaScript, over thousands of states
+	@$(PY) -m verify.labs
 
 faults: $(READY) ## kill, hang and confuse ranks: print what they say, and how long it takes
 	@$(PY) -m verify.faults

@@ -29,6 +29,7 @@ LEGS = {
     "verify.test_ladder": "model", "verify.test_scaling": "model",
     "macros": "numbers", "verify.test_quotes": "numbers", "verify.test_relations": "numbers", "verify.test_naked": "numbers",
     "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers", "verify.test_measured": "numbers",
+    "verify.test_translate": "labs", "verify.labs": "labs",
     "verify.test_code": "code", "verify.test_verify": "code",
     "verify.test_site": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
     "verify.test_browser": "browser", "verify.browser": "browser",
@@ -36,13 +37,14 @@ LEGS = {
     "verify.lockstep": "lockstep", "verify.faults": "lockstep", "verify.hosts": "lockstep",
     "verify.test_cuda": "cuda", "verify.test_cuda_parts": "lockstep", "verify.cuda": "lockstep", "verify.gpu": "lockstep", "verify.test_codechips": "code",
 }  # fmt: skip
-ORDER = ("code", "numbers", "model", "lockstep", "cuda", "site", "browser")
+ORDER = ("code", "numbers", "model", "lockstep", "cuda", "labs", "site", "browser")
 WHAT = {
     "code": "ruff, mypy --strict, the arrows between the rooms",
     "numbers": "planted faults caught, harmless edits silent",
     "model": "closed forms = engine = independent simulation; right values",
     "lockstep": "k replicas = 1 replica: in process, over processes, on two hosts; each mutant caught",
     "cuda": "on a GPU: lockstep, the queue, copies, overlap, memory, products, programs",
+    "labs": "the kernels give the same in JavaScript; what it would read otherwise is refused",
     "site": "pages, links, outside requests, byte-identical rebuild, faults through a real build",
     "browser": "steps, cards, figures, palettes, no script, print, accessibility, policy",
 }

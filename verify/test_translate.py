@@ -1,0 +1,126 @@
+"""The kernels in JavaScript give what they give in Python; what JavaScript would read otherwise is refused, with its place."""
+
+from __future__ import annotations
+
+import re
+from types import ModuleType
+
+import pytest
+
+from macros.fingerprint import ROOT
+from macros.translate import KERNELS, TranslationError, javascript, refused
+from perfmodel import kernels
+from verify import labs
+
+SOURCE = (ROOT / KERNELS).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def script() -> str:
+    return javascript()
+
+
+@pytest.mark.parametrize("name", labs.names())
+def test_a_kernel_is_the_same_in_javascript(script: str, name: str) -> None:
+    count, wrong = labs.differences(name, script)
+    assert count >= 16
+    assert wrong == []
+
+
+def test_every_kernel_has_its_grid_and_all_are_large_together() -> None:
+    assert set(labs.GRIDS) == set(labs.names())
+    assert sum(sum(1 for _ in grid()) for grid in labs.GRIDS.values()) >= 20_000
+
+
+def test_two_translations_are_equal_and_name_their_source(script: str) -> None:
+    assert script == javascript()
+    assert script.startswith("// Made from perfmodel/kernels.py when the site was built.")
+
+
+CHANGES = {
+    "queue_peak": ("return largest - math.floor(", "return largest - 1 - math.floor("),
+    "pipeline_total": ("rest = tasks - full * every", "rest = tasks - full * every + 1"),
+    "ring_state": ("grid[right][chunk] += grid[i][chunk]", "grid[right][chunk] += 2 * grid[i][chunk]"),
+    "transfer_s": ("return latency_s + transfer_bytes", "return latency_s + (1 + 1e-15) * transfer_bytes"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("side", ["Python", "JavaScript"])
+def test_a_kernel_changed_on_one_side_is_caught(script: str, name: str, side: str) -> None:
+    """By as little as the last bit."""
+    old, new = CHANGES[name]
+    assert SOURCE.count(old) == 1
+    changed = SOURCE.replace(old, new)
+    module = ModuleType("changed")
+    exec(changed, module.__dict__)
+    if side == "Python":
+        _, wrong = labs.differences(name, script, module)
+    else:
+        _, wrong = labs.differences(name, javascript(changed), kernels)
+    assert wrong
+    assert wrong[0].startswith(f"{name}(")
+
+
+def in_a_kernel(line: str) -> str:
+    return f'import math\n\n\ndef f(x: float, y: list[float]) -> float:\n    """A kernel."""\n    {line}\n    return x\n'
+
+
+REFUSED = [
+    ("z = y[-1]", 6, 9, "JavaScript counts from the start only"),
+    ("z = y[1:]", 6, 9, "JavaScript counts from the start only"),
+    ("if y:\n        x = 1", 6, 8, "y: a test must compare, since lists and numbers are not true alike"),
+    ("while not x:\n        x = 1", 6, 15, "x: a test must compare"),
+    ("z = x and x > 1", 6, 9, "x: a test must compare"),
+    ("z = 0 < x < 1", 6, 9, "compare two things at a time"),
+    ("z = [1] == y", 6, 9, "lists are not compared alike"),
+    ("z = [1] + y", 6, 9, "lists are not added or repeated alike"),
+    ("z = [0] * 3", 6, 9, "lists are not added or repeated alike"),
+    ("z = x ** 2", 6, 9, "Pow is not on the list of what is translated"),
+    ("z = x in y", 6, 9, "In is not on the list"),
+    ("z = sum(y)", 6, 9, "sum is not on the list of what is called"),
+    ("z = round(x)", 6, 9, "round is not on the list of what is called"),
+    ("z = max(y)", 6, 9, "max of a list is not translated"),
+    ("z = math.exp(x)", 6, 9, "math.exp is not on the list of what is called"),
+    ("y.sort()", 6, 5, "y.sort is not on the list of what is called"),
+    ("z = 'text'", 6, 9, "only numbers and truth values are translated, got 'text'"),
+    ("z = None", 6, 9, "only numbers and truth values are translated, got None"),
+    ("z = 9007199254740993", 6, 9, "a whole number must be at most 2^53, got 9007199254740993"),
+    ("a, b = x, x", 6, 5, "assign one thing at a time"),
+    ("a = b = x", 6, 5, "assign one thing at a time"),
+    ("z = {1: 2}", 6, 9, "Dict is not on the list"),
+    ("z = (1, 2)", 6, 9, "Tuple is not on the list"),
+    ("z = lambda: 1", 6, 9, "Lambda is not on the list"),
+    ("raise ValueError", 6, 5, "Raise is not on the list"),
+    ("with x:\n        pass", 6, 5, "With is not on the list"),
+    ("for i in y:\n        pass\n    else:\n        x = 1", 6, 5, "a loop may have no else"),
+    ("z = range(0, stop=3)", 6, 9, "range(…) may take positional arguments only"),
+]
+
+
+@pytest.mark.parametrize(("line", "row", "column", "message"), REFUSED, ids=[line for line, *_ in REFUSED])
+def test_what_javascript_reads_otherwise_is_refused(line: str, row: int, column: int, message: str) -> None:
+    found = refused(in_a_kernel(line))
+    assert any((f.line, f.column) == (row, column) and message in f.message for f in found), found
+    with pytest.raises(TranslationError, match=re.escape(f"{KERNELS}:{row}:{column}: ")):
+        javascript(in_a_kernel(line))
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("x = 1\n", ":1:1: only functions are translated"),
+        ("import numpy\n", ":1:1: only functions are translated"),
+        ("import math as m\n", ":1:1: only functions are translated"),
+        ("class A:\n    pass\n", ":1:1: only functions are translated"),
+        ("def f(x=1):\n    return x\n", ":1:1: f may take positional arguments only, without defaults or decorators"),
+        ("def f(*x):\n    return 1\n", ":1:1: f may take positional arguments only"),
+    ],
+)
+def test_what_is_no_function_is_refused(source: str, message: str) -> None:
+    assert any(message in str(found) for found in refused(source))
+
+
+def test_what_is_alike_is_not_refused() -> None:
+    assert refused(SOURCE) == []
+    assert refused(in_a_kernel("z: list[float] = [x for x in y if x > 0]")) == []
