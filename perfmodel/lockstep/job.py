@@ -69,7 +69,7 @@ class Job:
     """What all ranks of a run do: some trainings, one after the other.
 
     `device` is "cpu", "cuda" (each rank the GPU of its own number) or "cuda:0" (all share one); `backend` "gloo" or "nccl".
-    A collective that takes over `timeout_s` seconds fails. With `save_every` above 0 there is a checkpoint after so many steps,
+    An allreduce that takes over `timeout_s` seconds fails. With `save_every` above 0 there is a checkpoint after so many steps,
     and a group that is started again goes on from it.
     """
 

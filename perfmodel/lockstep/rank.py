@@ -7,6 +7,7 @@ process, or with DistributedDataParallel.
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import re
 import signal
@@ -31,6 +32,7 @@ from perfmodel.lockstep.networks import xor_batch, xor_net
 from perfmodel.lockstep.runs import flatten, mean_loss_of, named_sizes, settings
 from perfmodel.lockstep.step import LOCKSTEP, Method, gradients_of
 
+STARTUP_S = 60.0  # until all ranks are there: on a busy machine one loads its libraries much later than another
 PATIENCE_S = 3.0  # to find out who is missing, when a collective has failed
 
 
@@ -40,17 +42,18 @@ class GroupError(RuntimeError):
 
 # The sum over ranks ---------------------------------------------------------------------------------------------------------------
 
-Send = Callable[[Tensor, list[int], int], None]  # (all gradients in one vector, their sizes, step): changes the vector in place
+# (all gradients in one vector, their sizes, step, group): changes the vector in place
+Send = Callable[[Tensor, list[int], int, dist.ProcessGroup], None]
 
 
-def _sum(flat: Tensor, sizes: list[int], step: int) -> None:
-    dist.all_reduce(flat)
+def _sum(flat: Tensor, sizes: list[int], step: int, group: dist.ProcessGroup) -> None:
+    dist.all_reduce(flat, group=group)
 
 
 def _rounded(dtype: torch.dtype) -> Send:
-    def send(flat: Tensor, sizes: list[int], step: int) -> None:
+    def send(flat: Tensor, sizes: list[int], step: int, group: dist.ProcessGroup) -> None:
         sent = flat.to(dtype)
-        dist.all_reduce(sent)
+        dist.all_reduce(sent, group=group)
         flat.copy_(sent)
 
     return send
@@ -59,20 +62,20 @@ def _rounded(dtype: torch.dtype) -> Send:
 def _scaled(rank: int, by: float, at: int | None = None) -> Send:
     """One rank (-1: the last) sends its gradient times a number, always or at one step."""
 
-    def send(flat: Tensor, sizes: list[int], step: int) -> None:
+    def send(flat: Tensor, sizes: list[int], step: int, group: dist.ProcessGroup) -> None:
         if dist.get_rank() == rank % dist.get_world_size() and at in (None, step):
             flat.mul_(by)
-        dist.all_reduce(flat)
+        dist.all_reduce(flat, group=group)
 
     return send
 
 
-def _to_the_root_only(flat: Tensor, sizes: list[int], step: int) -> None:
-    dist.reduce(flat, 0)
+def _to_the_root_only(flat: Tensor, sizes: list[int], step: int, group: dist.ProcessGroup) -> None:
+    dist.reduce(flat, 0, group=group)
 
 
-def _all_but_the_last(flat: Tensor, sizes: list[int], step: int) -> None:
-    dist.all_reduce(flat[: -sizes[-1]])
+def _all_but_the_last(flat: Tensor, sizes: list[int], step: int, group: dist.ProcessGroup) -> None:
+    dist.all_reduce(flat[: -sizes[-1]], group=group)
 
 
 def sends(once_at: int) -> Mapping[str, Send]:
@@ -98,7 +101,10 @@ class Rank:
         self.job, self.folder = job, folder
         self.number, self.ranks = dist.get_rank(), dist.get_world_size()
         self.device = f"cuda:{os.environ['LOCAL_RANK']}" if job.device == "cuda" else job.device
-        self.control = dist.new_group(backend="gloo", timeout=timedelta(seconds=job.timeout_s))
+        patience = timedelta(seconds=job.timeout_s)
+        self.control = dist.new_group(backend="gloo", timeout=timedelta(seconds=STARTUP_S))
+        self.group = dist.new_group(backend=job.backend, timeout=patience)  # for the steps
+        self.asking = dist.new_group(backend="gloo", timeout=patience)  # a barrier's own timeout holds on rank 0 only
         again = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
         self.trouble = job.trouble if job.trouble and job.trouble.rank == self.number and not again else None
 
@@ -112,7 +118,7 @@ class Rank:
             yield
         except RuntimeError as error:
             try:
-                dist.monitored_barrier(self.control, timeout=timedelta(seconds=PATIENCE_S), wait_all_ranks=True)
+                dist.monitored_barrier(self.asking, timeout=timedelta(seconds=PATIENCE_S), wait_all_ranks=True)
             except RuntimeError as barrier:
                 missing = re.search(r"[Rr]anks? ([\d, ]+?) failed to pass|from rank (\d+)", str(barrier))
                 if missing is None:
@@ -156,12 +162,14 @@ class Rank:
         net = xor_net(dtype, init=self.number).to(self.device)  # each rank draws its own: the broadcast makes them equal
         if self.trouble and self.trouble.kind == "shape":
             net = nn.Sequential(nn.Linear(2, 9), nn.Tanh(), nn.Linear(9, 2)).to(self.device, dtype)
-        self.same_shapes(net)
+        if training.how == "ddp":
+            importlib.import_module("torch._dynamo")  # it would, in its own time
+        self.same_shapes(net)  # and all are there: from here on a rank that does not come is missed
         first, done = self.resume(net)
         if first == 0 and method.begin is LOCKSTEP.begin:
             for parameter in net.parameters():
-                dist.broadcast(parameter.data, 0)
-        model = DistributedDataParallel(net) if training.how == "ddp" else net
+                dist.broadcast(parameter.data, 0, group=self.group)
+        model = DistributedDataParallel(net, process_group=self.group) if training.how == "ddp" else net
         sizes = [p.numel() for p in net.parameters()]
         send = sends(training.once_at).get(training.fault, _sum)
         shard, labels = method.split(X, y, self.ranks)[self.number]
@@ -192,7 +200,7 @@ class Rank:
         gradients = gradients_of(net)
         flat = torch.cat([g.flatten() for g in gradients])
         with self.together(step):
-            send(flat, sizes, step)
+            send(flat, sizes, step, self.group)
         with torch.no_grad():
             summed = [part.view_as(g) for part, g in zip(torch.split(flat, sizes), gradients, strict=True)]
             method.update(net, summed, rate, step)
@@ -243,7 +251,7 @@ def main() -> None:
     job = read(folder)
     if job.device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    dist.init_process_group(job.backend, timeout=timedelta(seconds=job.timeout_s))
+    dist.init_process_group(job.backend, timeout=timedelta(seconds=STARTUP_S))
     rank = Rank(job, folder)
     with settings([rank.device]):
         results = [rank.train(training) for training in job.trainings]
