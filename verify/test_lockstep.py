@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -308,6 +309,44 @@ def test_element_wise_error_is_no_measure(one: Run) -> None:
     """Why it is refused: it is a hundred times the L2 error, or more, in runs that are in lockstep."""
     difference = compare(train(8), one)
     assert max(difference.elementwise) > 100 * max(difference.l2)
+
+
+def moved(run: Run, index: int, ulps: int) -> Run:
+    """The same run, but that one parameter at the end is some floating-point numbers further on."""
+    last = run.parameters[-1].clone()
+    for _ in range(ulps):
+        last[index] = torch.nextafter(last[index], torch.tensor(torch.inf, dtype=last.dtype))
+    return replace(run, parameters=(*run.parameters[:-1], last))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("ulps", [0, 1, 5])
+def test_ulps_count_the_numbers_in_between(dtype: torch.dtype, ulps: int) -> None:
+    run = train(1, 10, dtype)
+    assert compare(moved(run, 3, ulps), run).ulps == (0, ulps)
+
+
+def test_ulps_across_zero() -> None:
+    """-0.0 is 0.0, and the smallest numbers on either side of it are two apart."""
+    run = train(1, 10)
+    tiny = torch.nextafter(torch.zeros((), dtype=torch.float64), torch.ones((), dtype=torch.float64))
+    for a, b, ulps in ((-0.0, 0.0, 0), (float(-tiny), float(tiny), 2), (0.0, float(tiny), 1)):
+        ends = []
+        for value in (a, b):
+            last = run.parameters[-1].clone()
+            last[0] = value
+            ends.append(replace(run, parameters=(*run.parameters[:-1], last)))
+        assert compare(*ends).ulps[-1] == ulps
+
+
+def test_a_distance_is_told_tensor_by_tensor(short: Run) -> None:
+    """16 weights, 8 biases, 16 weights, 2 biases; parameter 20 is one of the first biases."""
+    assert short.tensors == (("0.weight", 16), ("0.bias", 8), ("2.weight", 16), ("2.bias", 2))
+    apart = compare(moved(short, 20, 4), short)
+    assert [distance > 0 for distance in apart.tensors[-1]] == [False, True, False, False]
+    assert not any(any(row) for row in apart.tensors[:-1])
+    whole = compare(train(4, SHORT), short)
+    assert max(max(row) for row in whole.tensors) < 1e-14
 
 
 # The mutants -----------------------------------------------------------------------------------------------------------------

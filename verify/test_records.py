@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from macros import records
 from macros.records import RecordError, load, read
+from verify.checkout import build, copy
 
 RESULTS: dict[str, Any] = {"l2": {"2": [0.0, 1.4281349483100270e-16]}, "part_in_ten_to": {"2": 15}}
 
@@ -169,3 +171,22 @@ def test_the_record_of_this_checkout() -> None:
         assert not any(results["spread"][k])
         for fault in results["faults"].values():
             assert fault[k]["l2_end"] > 1e-10
+
+
+@pytest.mark.build
+def test_a_run_that_rounds_more_still_builds_and_says_so(site: Path, tmp_path: Path) -> None:
+    """As on a machine whose sums round in another order: a hundred times the distances, and N = 13."""
+    project = copy(tmp_path / "project")
+    path = project / "docs/records/lockstep.json"
+    record = read(path)
+    shown = json.loads(json.dumps(record.results))
+    for name in ("l2", "l2_end", "l2_worst"):
+        shown[name] = {k: [100 * far for far in of] if isinstance(of, list) else 100 * of for k, of in shown[name].items()}
+    shown["part_in_ten_to"] = dict.fromkeys(shown["part_in_ten_to"], 13)
+    records.write(replace(record, results=shown, digest=records.digest(shown)), path)
+    done = build(project, tmp_path / "site")
+    assert done.returncode == 0, done.stdout
+    page = (tmp_path / "site/acts/5-replicas.html").read_text(encoding="utf-8")
+    assert "less than one part in 10¹³" in page
+    assert "This run was made where sums round in another order, and crosses the dashed line." in page
+    assert "crosses the dashed line" not in (site / "acts/5-replicas.html").read_text(encoding="utf-8")
