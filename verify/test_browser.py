@@ -230,6 +230,7 @@ def axe(visitor: b.Visitor, url: str, **window: Any) -> list[str]:
     return [f"{url}: {problem}" for problem in b.accessible(page)]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_axe_finds_nothing(visitor: b.Visitor, served: str, width: int, scheme: str) -> None:
     """On a page of each kind."""
@@ -286,7 +287,9 @@ def test_without_a_script(visitor: b.Visitor, site: Path, served: str) -> None:
     expect(page.locator(".entry:target")).to_contain_text("queue.done")
 
 
-@pytest.mark.parametrize("which", ["of each kind", pytest.param("all", marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "which", [pytest.param("of each kind", marks=pytest.mark.quick), pytest.param("all", marks=pytest.mark.full)]
+)
 def test_on_paper(visitor: b.Visitor, site: Path, served: str, which: str) -> None:
     """From a light screen and from a dark one, with a figure that Plotly has drawn."""
     problems = []
