@@ -350,7 +350,7 @@ def attempt(work: Callable[..., Any], *arguments: Any) -> Any:
 def in_words(error: Exception) -> str:
     """An error in one line, without the name and the paths of this machine.
 
-    >>> in_words(OSError("no file /tmp/x/lib.so\\nmore"))
+    >>> in_words(OSError("no file /a/b/lib.so\\nmore"))
     'OSError: no file …'
     """
     line = re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[/\\][\w.+@-]+){2,}", "…", str(error).strip().partition("\n")[0])

@@ -61,8 +61,9 @@ def record() -> dict[str, Any]:
         alone.mkdir()
         trouble = Trouble(kind="kill", rank=KILLED, step=KILLED_AT)
         ended = launch(RANKS, Job(trainings=(Training(steps=STEPS),), trouble=trouble), alone)
+        finished = len(list(alone.glob("rank-*.pt")))  # what a rank writes when it has come to the end
     return {
         "ranks": RANKS, "steps": STEPS, "save_every": SAVE_EVERY, "killed": KILLED, "killed_at": KILLED_AT, "began": made.began,
         "redone": KILLED_AT - made.began, "differ": made.differ, "parameters": len(made.quiet.parameters[-1]),
-        "finished_alone": RANKS - 1 if not ended.reason else 0, "said": ended.reason,
+        "finished_alone": finished, "said": ended.reason,
     }  # fmt: skip
