@@ -11,7 +11,6 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from macros.fingerprint import ROOT
@@ -204,8 +203,3 @@ def javascript(source: str | None = None) -> str:
         "// Made from perfmodel/kernels.py when the site was built. Change it there.\n"
         f"const kernels = (() => {{\n{helpers}\n{body}\nreturn {{ {', '.join(names)} }};\n}})();\n"
     )
-
-
-def write(path: Path) -> None:
-    """Write the script. Raises TranslationError."""
-    path.write_text(javascript(), encoding="utf-8")

@@ -124,3 +124,9 @@ def test_what_is_no_function_is_refused(source: str, message: str) -> None:
 def test_what_is_alike_is_not_refused() -> None:
     assert refused(SOURCE) == []
     assert refused(in_a_kernel("z: list[float] = [x for x in y if x > 0]")) == []
+
+
+def test_the_table_names_what_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(labs, "javascript", lambda: javascript(in_a_kernel("z = y[-1]")))
+    assert labs.main() == 1
+    assert capsys.readouterr().out == f"{KERNELS}:6:9: y[-1]: JavaScript counts from the start only, one element at a time\n"
