@@ -24,6 +24,7 @@ from macros.evaluate import book as current_book
 from macros.figures import FIGURES, TABLES, figure, table
 from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
+from macros.labs import LABS, lab
 from macros.links import check_links
 from macros.measured import measured
 from macros.pages import cards, credit, ledger, live, symbols, verification
@@ -48,12 +49,12 @@ __all__ = [
 
 # Everything a page can call. Blocks stand on a line of their own.
 BLOCKS: dict[str, Callable[..., Any]] = {
-    "figure": figure, "drawing": drawing, "table": table, "code": code, "credit": credit, "cards": cards, "ledger": ledger, "symbols": symbols, "live": live, "verification": verification,
+    "figure": figure, "drawing": drawing, "lab": lab, "table": table, "code": code, "credit": credit, "cards": cards, "ledger": ledger, "symbols": symbols, "live": live, "verification": verification,
     "measured": measured,
 }  # fmt: skip
 CALLABLE: dict[str, Callable[..., Any]] = {**INLINE, **BLOCKS}
 NAMED: dict[str, Collection[str]] = {
-    "figure": FIGURES, "table": TABLES, "drawing": DRAWINGS, "code": sorted(file.name for file in CODE.glob("*.py")), "credit": (),
+    "figure": FIGURES, "table": TABLES, "drawing": DRAWINGS, "lab": LABS, "code": sorted(file.name for file in CODE.glob("*.py")), "credit": (),
 }  # fmt: skip
 MACROS.update(CALLABLE)
 

@@ -16,7 +16,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, Tag
 
-from macros import formulas, pages, steps
+from macros import formulas, labs, pages, steps
 from macros.audit import CALLABLE, Audit, audit_sources
 from macros.calls import Piece
 from macros.evaluate import book
@@ -38,7 +38,7 @@ class Renderer:
         self.groups = groups(book())
         self.functions: dict[str, Callable[..., str]] = {name: self._tokens(function) for name, function in CALLABLE.items()}
         self.pieces: list[Piece] = []
-        self.files: dict[str, str] = {}
+        self.files: dict[str, str] = {labs.SCRIPT: labs.script()}
         self.report_url = ""
         self._page = ""
 

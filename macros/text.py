@@ -94,7 +94,9 @@ def best_unit(value: float, dim: Dim, prefer: str) -> str:
     size = abs(in_unit(value, UNITS[prefer]))
     if Fraction(1, 10) <= size < 10_000:
         return prefer
-    family = [u for u in UNITS.values() if u.dim == dim and ("bit" in u.symbol) == ("bit" in prefer) and "i" not in u.symbol[:2]]
+    odd = ("min", "months")  # read in two ways, or no whole number of days: only where an author asks for them
+    same = [u for u in UNITS.values() if u.dim == dim and ("bit" in u.symbol) == ("bit" in prefer)]
+    family = [u for u in same if u.symbol not in odd and "iB" not in u.symbol]
     fits = [u for u in family if abs(in_unit(value, u)) >= 1]
     return max(fits, key=lambda u: u.size).symbol if fits else min(family, key=lambda u: u.size).symbol
 
@@ -119,7 +121,7 @@ def show(value: float | int, unit: str = "", places: int | None = None) -> str:
 
 def singular(unit: str) -> str:
     """The unit after a 1: tick, day, year; a symbol stays as it is."""
-    return unit[:-1] if unit in ("ticks", "days", "years") else unit
+    return unit[:-1] if unit in ("ticks", "days", "months", "years") else unit
 
 
 def exact(value: float | int, unit: str) -> str:

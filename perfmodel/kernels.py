@@ -299,3 +299,97 @@ def ring_state(gpus: int, step: int) -> list[list[int]]:
             else:
                 grid[right][chunk] = grid[i][chunk]
     return grid
+
+
+# A cluster: `nodes` machines with `gpus` GPUs each, n = gpus·nodes in all. Inside a machine each GPU has a link to the others (B),
+# and one to the CPU (C). Between machines each GPU has a port of its own on the network (N). All are full duplex.
+
+
+def sync_terms(
+    way: int,
+    gradient_bytes: float,
+    gpus: int,
+    nodes: int,
+    link_bytes_per_s: float,
+    cpu_bytes_per_s: float,
+    network_bytes_per_s: float,
+    latency_s: float,
+) -> list[float]:
+    """What a way to synchronize costs, as [latency, bytes inside the machines, bytes between them] in seconds; their sum is its time.
+
+    With g GPUs in each of m nodes, n = g·m. Every transfer costs alpha, and there are as many in a row as stand before it:
+
+    - 0, to one GPU and back: 2·(g−1) of S/B, then 2·(n−g) of S/N, all through the ports of one GPU.
+    - 1, through one CPU and back: 2·g of S/C, then 2·(n−g) of S/N.
+    - 2, in shards: 2·(g−1) of S/(n·B), then 2·(n−g) of S/(n·N).
+    - 3, around one ring through all GPUs: 2·(n−1) of S/(n·slowest link on the way).
+    - 4, in two levels: around a ring in each machine, and there each GPU around a ring with its likes in the other machines:
+      2·(g−1) of S/(g·B), and 2·(m−1) of S/(n·N).
+
+    >>> sync_terms(3, 160e6, 4, 1, 16e9, 16e9, 16e9, 0.0)
+    [0.0, 0.015, 0.0]
+    >>> sync_terms(4, 160e6, 4, 2, 16e9, 16e9, 10e9, 1e-6)
+    [8e-06, 0.015, 0.004]
+    """
+    total = gpus * nodes
+    remote = total - gpus
+    if way == 0:
+        return [
+            2 * (total - 1) * latency_s,
+            2 * (gpus - 1) * gradient_bytes / link_bytes_per_s,
+            2 * remote * gradient_bytes / network_bytes_per_s,
+        ]
+    if way == 1:
+        return [2 * total * latency_s, 2 * gpus * gradient_bytes / cpu_bytes_per_s, 2 * remote * gradient_bytes / network_bytes_per_s]
+    shard_bytes = gradient_bytes / total
+    if way == 2:
+        return [
+            2 * (total - 1) * latency_s,
+            2 * (gpus - 1) * shard_bytes / link_bytes_per_s,
+            2 * remote * shard_bytes / network_bytes_per_s,
+        ]
+    if way == 3:
+        steps = 2 * (total - 1)
+        if nodes > 1 and (gpus == 1 or network_bytes_per_s < link_bytes_per_s):
+            return [steps * latency_s, 0.0, steps * shard_bytes / network_bytes_per_s]
+        return [steps * latency_s, steps * shard_bytes / link_bytes_per_s, 0.0]
+    return [
+        2 * (gpus + nodes - 2) * latency_s,
+        2 * (gpus - 1) * (gradient_bytes / gpus) / link_bytes_per_s,
+        2 * (nodes - 1) * shard_bytes / network_bytes_per_s,
+    ]
+
+
+def bucket_count(gradient_bytes: float, bucket_bytes: float) -> int:
+    """How many buckets of at most `bucket_bytes` hold the gradient; at least one. All are taken as equally large.
+
+    >>> bucket_count(160e6, 25e6), bucket_count(160e6, 1e9)
+    (7, 1)
+    """
+    return max(1, math.ceil(gradient_bytes / bucket_bytes - 1e-9))
+
+
+def overlapped_step_s(compute_s: float, buckets: int, bucket_sync_s: float) -> float:
+    """A training step that sends each bucket as soon as it is there, while the backward pass goes on.
+
+    The backward pass takes 2/3 of the computing, and fills k equal buckets at an even pace; each takes t on the way, one after the
+    other. The last to arrive has waited for the computing, or for all the others: compute/3 + max(b + t, b/k + k·t), b = 2/3·compute.
+
+    >>> overlapped_step_s(3.0, 2, 0.25), overlapped_step_s(3.0, 2, 4.0)
+    (3.25, 10.0)
+    """
+    backward_s = 2 * compute_s / 3
+    return compute_s - backward_s + max(backward_s + bucket_sync_s, backward_s / buckets + buckets * bucket_sync_s)
+
+
+def clamped(value: float, low: float, high: float, step: float) -> float:
+    """The value of a control that is nearest to `value`: within its bounds, a whole number of steps from the lower one, ties up.
+
+    >>> clamped(7.3, 0.0, 10.0, 0.5), clamped(-1.0, 0.0, 10.0, 0.5), clamped(99.0, 1.0, 64.0, 1.0)
+    (7.5, 0.0, 64.0)
+    """
+    if value <= low:
+        return low
+    if value >= high:
+        return high
+    return min(high, low + math.floor((value - low) / step + 0.5) * step)

@@ -78,6 +78,7 @@ def _table() -> dict[str, Unit]:
         ("min", Fraction(60)),
         ("h", Fraction(3600)),
         ("days", Fraction(86_400)),
+        ("months", Fraction(365 * 86_400, 12)),
         ("years", Fraction(365 * 86_400)),
     ):
         rows.append((symbol, TIME, size))
@@ -103,7 +104,7 @@ UNITS: dict[str, Unit] = _table()
 
 # Other ways to write a unit that mean exactly one thing. µ (U+00B5) and μ (U+03BC) look the same on a page.
 ALIASES: dict[str, str] = {
-    "us": "µs", "μs": "µs", "sec": "s", "tick": "ticks", "day": "days", "year": "years", "hours": "h", "hour": "h",
+    "us": "µs", "μs": "µs", "sec": "s", "tick": "ticks", "day": "days", "month": "months", "year": "years", "hours": "h", "hour": "h",
     "minute": "min", "minutes": "min", "second": "s", "seconds": "s", "millisecond": "ms", "milliseconds": "ms",
     "microsecond": "µs", "microseconds": "µs", "nanosecond": "ns", "nanoseconds": "ns",
     "byte": "B", "bytes": "B", "kilobyte": "KB", "kilobytes": "KB", "megabyte": "MB", "megabytes": "MB",

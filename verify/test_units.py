@@ -35,6 +35,7 @@ ORACLE = {
 }  # fmt: skip
 # A year is 365 days here, since a course that says "a year" means a calendar; pint's is 365.25.
 BY_HAND = {
+    "months": (units.TIME, Fraction(365 * 24 * 60 * 60, 12)),
     "years": (units.TIME, Fraction(365 * 24 * 60 * 60)),
     "ticks": (units.TICKS, Fraction(1)),
     "IOPS": (units.IOPS, Fraction(1)),
@@ -72,7 +73,7 @@ def test_a_constant_is_what_pint_says(name: str, word: str) -> None:
 # Each alias by hand, since a wrong alias changes every number that is written with it.
 ALIASES = {
     "µs": ("us", "μs", "microsecond", "microseconds"), "ns": ("nanosecond", "nanoseconds"), "ms": ("millisecond", "milliseconds"),
-    "s": ("sec", "second", "seconds"), "min": ("minute", "minutes"), "h": ("hour", "hours"), "days": ("day",), "years": ("year",),
+    "s": ("sec", "second", "seconds"), "min": ("minute", "minutes"), "h": ("hour", "hours"), "days": ("day",), "months": ("month",), "years": ("year",),
     "ticks": ("tick",), "B": ("byte", "bytes"), "KB": ("kB", "kilobyte", "kilobytes"), "MB": ("megabyte", "megabytes"),
     "GB": ("gigabyte", "gigabytes"), "TB": ("terabyte", "terabytes"), "KiB": ("kibibytes",), "MiB": ("mebibytes",), "GiB": ("gibibytes",),
     "KB/s": ("kB/s",), "B/s": ("bytes per second",), "MB/s": ("megabytes per second",), "GB/s": ("gigabytes per second",),

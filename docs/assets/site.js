@@ -3,6 +3,7 @@
 // everything is still there: steps follow one another, numbers are links.
 (() => {
   "use strict";
+  const here = document.currentScript.src;
 
   function element(tag, attributes = {}, ...children) {
     const node = document.createElement(tag);
@@ -322,9 +323,22 @@
     }
   }
 
+  // ---- Labs --------------------------------------------------------------------
+
+  // Their scripts come when the first lab comes near: a page that has one at its end does not wait for them.
+  function wakeLabs() {
+    const near = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      near.disconnect();
+      for (const name of ["kernels.js", "labs.js"]) document.head.append(Object.assign(element("script", { src: new URL(name, here) }), { async: false }));
+    }, { rootMargin: "600px" });
+    document.querySelectorAll("[data-lab]").forEach((lab) => near.observe(lab));
+  }
+
   document.querySelectorAll(".steps").forEach(makeStepper);
   makeCards();
   makeLedger();
   explainSearch();
   watchScrollBoxes(document);
+  wakeLabs();
 })();

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from macros.calls import Piece, Recorder, Use, current, recording
 from macros.embed import figure_html
 from macros.evaluate import book, speaker
-from macros.figures import act1, act2, act3, act4, act5, act6
+from macros.figures import act1, act2, act3, act4, act5, act6, lab
 from macros.figures.core import Drawn
 from macros.quantity import QuoteError
 from macros.scan import Fault
@@ -17,9 +17,9 @@ from macros.tables import Table
 from macros.timelines import trace
 from perfmodel.number import Ledger
 
-ACTS = (act1, act2, act3, act4, act5, act6)
-FIGURES: dict[str, Callable[[], Drawn]] = {name: draw for act in ACTS for name, draw in act.FIGURES.items()}
-TABLES: dict[str, Callable[[], Table]] = {name: make for act in ACTS for name, make in act.TABLES.items()}
+PAGES = (act1, act2, act3, act4, act5, act6, lab)
+FIGURES: dict[str, Callable[[], Drawn]] = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
+TABLES: dict[str, Callable[[], Table]] = {name: make for page in PAGES for name, make in page.TABLES.items()}
 
 
 @dataclass(frozen=True)

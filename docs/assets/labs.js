@@ -1,0 +1,201 @@
+// The labs. Each is declared in macros/labs.py and drawn by a view of macros/views.py, both in kernels.js; here is only what
+// connects them with sliders, fields and the address. Without this file a lab stands still in the state it was built with.
+(() => {
+  "use strict";
+
+  // What an address says about a lab: "?ring.gpus=8&ring.step=3".
+  const key = (lab, control) => `${lab}.${control.name}`;
+
+  function make(root) {
+    const name = root.dataset.lab;
+    const { view, highs, names, numbers, controls, presets } = labs[name];
+    const values = controls.map((control) => control.value);
+    const at = (control) => controls.findIndex((one) => one.name === control);
+    const find = (selector) => root.querySelector(selector);
+    const part = (one) => find(`[data-part=${one}]`);
+    const said = find(".lab-said");
+    const preset = find("[data-preset]");
+    const answers = [...root.querySelectorAll(".lab-answer")];
+    const predict = find("[data-do=predict]");
+    let waiting = 0;
+    let writing = 0;
+    let seen = 0; // the width that is drawn
+    let shown = []; // the parts that are drawn
+
+    const limits = () => {
+      const own = controls.map((control) => control.high);
+      return highs ? kernels[highs](values, own) : own;
+    };
+    const words = (control, value) => kernels.said(value, control.unit, control.zero);
+
+    // Take a value for a control; returns what is wrong with it, in words, "" when nothing is.
+    function take(i, value, shown) {
+      const control = controls[i];
+      const { low, step, options } = control;
+      const high = limits()[i];
+      if (!Number.isFinite(value) || (options.length && !options.includes(value))) {
+        const right = options.length ? options.join(", ") : `a number from ${low} to ${high}`;
+        return `${control.label}: must be ${right}, got “${shown}”. It stays at ${words(control, values[i])}.`;
+      }
+      values[i] = options.length ? value : kernels.clamped(value, low, high, step);
+      narrow();
+      if (options.length || Math.abs(values[i] - value) < 1e-9) return "";
+      return `${control.label}: ${shown} ${value < low || value > high ? `is not between ${low} and ${high}` : `is not a multiple of ${step}`}; ` +
+        `${words(control, values[i])} is used.`;
+    }
+
+    // What another control has ruled out comes back into its range.
+    function narrow() {
+      limits().forEach((high, i) => { values[i] = Math.min(values[i], high); });
+    }
+
+    function state() {
+      const params = new URLSearchParams(location.search);
+      for (const one of [...params.keys()]) if (one.startsWith(`${name}.`)) params.delete(one);
+      controls.forEach((control, i) => { if (values[i] !== control.value) params.set(key(name, control), values[i]); });
+      return params.size ? `?${params}` : "";
+    }
+
+    // The address follows once the hand rests: browsers refuse to change it a hundred times in a row.
+    function write() {
+      clearTimeout(writing);
+      writing = setTimeout(() => {
+        try {
+          history.replaceState(history.state, "", `${location.pathname}${state()}${location.hash}`);
+        } catch { /* a file may not change its address: Copy link still has it */ }
+      }, 300);
+    }
+
+    const room = () => Math.min(Math.max(part("figure").clientWidth, 320), 760);
+
+    function draw() {
+      waiting = 0;
+      seen = room();
+      const held = root.contains(document.activeElement) && document.activeElement.dataset.set ? document.activeElement.dataset : null;
+      const made = kernels[view](values, names, numbers, seen);
+      ["result", "figure", "formula", "notes"].forEach((one, i) => {
+        if (shown[i] !== made[i]) part(one).innerHTML = made[i];
+      });
+      shown = made;
+      if (held) find(`[data-set="${held.set}"][data-to="${held.to}"]`)?.focus({ preventScroll: true });
+      const high = limits();
+      controls.forEach((control, i) => {
+        const choice = find(`[data-choice=${control.name}]`);
+        if (choice) { choice.value = String(values[i]); return; }
+        const field = find(`[data-field=${control.name}]`);
+        const slide = find(`[data-slide=${control.name}]`);
+        field.max = high[i];
+        if (document.activeElement !== field) field.value = values[i];
+        const stop = control.stops.findLastIndex((one) => one <= values[i]);
+        if (!control.stops.length) slide.max = high[i];
+        slide.value = control.stops.length ? Math.max(stop, 0) : values[i];
+        const unit = find(`[data-unit=${control.name}]`);
+        if (unit) unit.textContent = values[i] === 0 && control.zero ? control.zero : control.unit;
+        slide.setAttribute("aria-valuetext", words(control, values[i]));
+        for (const button of root.querySelectorAll(`[data-walk=${control.name}]`)) {
+          const next = values[i] + button.dataset.by * control.step;
+          button.setAttribute("aria-disabled", String(next < control.low || next > high[i]));
+        }
+      });
+      if (preset) {
+        const fits = ([, setting]) => Object.entries(setting).every(([one, value]) => values[at(one)] === value);
+        const found = presets.findIndex(fits);
+        preset.selectedIndex = found < 0 ? presets.length : found;
+      }
+    }
+
+    // Many moves of a hand between two frames are one drawing.
+    function changed(message) {
+      said.textContent = message;
+      waiting ||= requestAnimationFrame(draw);
+      write();
+    }
+
+    function set(i, value, shown = String(value)) {
+      changed(take(i, value, shown));
+    }
+
+    function cover(covered) {
+      answers.forEach((one) => { one.inert = covered; one.classList.toggle("covered", covered); });
+      root.classList.toggle("predicting", covered);
+      predict.textContent = covered ? "Show the answer" : "Predict first";
+    }
+
+    const doings = {
+      reset() {
+        controls.forEach((control, i) => { values[i] = control.value; });
+        controls.forEach((control) => { const field = find(`[data-field=${control.name}]`); if (field) field.value = control.value; });
+        changed("Everything is back where it began.");
+      },
+      async copy() {
+        const address = `${location.href.split(/[?#]/)[0]}${state()}#${root.id}`;
+        try {
+          await navigator.clipboard.writeText(address);
+          said.textContent = "The link is copied.";
+        } catch { // no permission, or a page from disk
+          const field = document.createElement("input");
+          Object.assign(field, { readOnly: true, value: address, className: "lab-link" });
+          field.setAttribute("aria-label", "Link to this state");
+          said.replaceChildren("Copy this: ", field);
+          field.select();
+        }
+      },
+      predict() {
+        cover(!root.classList.contains("predicting"));
+      },
+    };
+
+    root.addEventListener("input", ({ target }) => {
+      if (target.dataset.slide) {
+        const i = at(target.dataset.slide);
+        const { stops } = controls[i];
+        set(i, stops.length ? stops[target.value] : Number(target.value));
+      } else if (target.dataset.field) { // while typing, take what is right and wait with the rest
+        const i = at(target.dataset.field);
+        const value = target.valueAsNumber;
+        if (kernels.clamped(value, controls[i].low, limits()[i], controls[i].step) === value) set(i, value);
+      }
+    });
+    root.addEventListener("change", ({ target }) => {
+      if (target.dataset.field) {
+        const i = at(target.dataset.field);
+        const typed = target.validity.badInput ? "no number" : target.value;
+        set(i, target.value === "" ? NaN : target.valueAsNumber, typed);
+        target.value = values[i];
+      } else if (target.dataset.choice) set(at(target.dataset.choice), Number(target.value));
+      else if (target === preset && presets[preset.selectedIndex]) {
+        for (const [one, value] of Object.entries(presets[preset.selectedIndex][1])) values[at(one)] = value;
+        changed("");
+      }
+    });
+    root.addEventListener("click", ({ target }) => {
+      const button = target.closest("button");
+      if (!button) return;
+      const { walk, by, to, do: doing } = button.dataset;
+      if (walk && button.getAttribute("aria-disabled") !== "true") set(at(walk), values[at(walk)] + by * controls[at(walk)].step);
+      else if (button.dataset.set) set(at(button.dataset.set), Number(to));
+      else if (doing) doings[doing]();
+    });
+    find("form").addEventListener("submit", (event) => event.preventDefault());
+
+    // What the address asks for. Nonsense is said, and does no harm.
+    const params = new URLSearchParams(location.search);
+    const wrong = [...params.keys()].filter((one) => one.startsWith(`${name}.`) && !controls.some((control) => key(name, control) === one))
+      .map((one) => `${one}: this lab has no such control.`);
+    controls.forEach((control, i) => { // in the order of the controls: an earlier one may narrow the range of a later one
+      const text = params.get(key(name, control));
+      if (text !== null) wrong.push(take(i, text.trim() === "" ? NaN : Number(text), text));
+    });
+
+    for (const one of root.querySelectorAll("[disabled]")) one.disabled = false;
+    for (const one of root.querySelectorAll("[readonly]")) one.readOnly = false;
+    root.classList.add("is-live");
+    new ResizeObserver(() => {
+      if (part("figure").clientWidth && room() !== seen) waiting ||= requestAnimationFrame(draw);
+    }).observe(part("figure"));
+    draw();
+    said.textContent = wrong.filter(Boolean).join(" ");
+  }
+
+  document.querySelectorAll("[data-lab]").forEach(make);
+})();

@@ -1,0 +1,191 @@
+"""A cluster: several machines with several GPUs each, and what a training step costs there for each way to synchronize.
+
+Inside a machine each GPU has a link to the others, and a path to the CPU; between machines each GPU has a network port of its own.
+All are full duplex. A GPU sends one transfer at a time and receives one at a time, over whichever path it needs.
+
+Ignored: sums cost nothing, switches carry everything at full rate, and sending takes no time from computing. Buckets are equally
+large and are filled at an even pace. The batch of a GPU stays the same however many there are (weak scaling).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from perfmodel import kernels
+from perfmodel.hardware import ETHERNET, PCIE_3, Pipe
+from perfmodel.sources import D2L_PARAMETER_SERVERS, HERE, Source
+from perfmodel.streams import Task
+from perfmodel.units import GB, GBIT, US, at_least, not_negative, positive
+
+WAYS = ("one GPU", "CPU", "shards", "ring", "two levels")
+"""All to one GPU; all through the CPU of one machine; each GPU sums a shard; one ring through all; a ring in each machine and between."""
+
+H100_SHEET = Source(
+    title="NVIDIA H100 Tensor Core GPU data sheet", authors="NVIDIA", url="https://www.nvidia.com/en-us/data-center/h100/", place="H100 SXM"
+)
+DGX_H100_SHEET = Source(
+    title="NVIDIA DGX H100 data sheet", authors="NVIDIA", url="https://www.nvidia.com/en-us/data-center/dgx-h100/", place="networking"
+)
+V100_NVLINK = Pipe(name="three NVLinks of a V100", bytes_per_s=3 * 300 * GBIT / 2, kind="derived", source=D2L_PARAMETER_SERVERS)
+H100_NVLINK = Pipe(name="NVLink of an H100", bytes_per_s=900 * GB / 2, kind="vendor peak", source=H100_SHEET)
+PCIE_5 = Pipe(name="PCIe 5.0 ×16", bytes_per_s=128 * GB / 2, kind="vendor peak", source=H100_SHEET)
+NETWORK_400 = Pipe(name="one 400 Gbit/s port a GPU", bytes_per_s=400 * GBIT, kind="vendor peak", source=DGX_H100_SHEET)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cluster:
+    """`nodes` machines with `gpus` GPUs each, and their pipes, each with its source. `latency_s` is the cost of starting a transfer.
+
+    Raises ValueError for `gpus` or `nodes` below 1, and a latency that is negative or not finite.
+    """
+
+    name: str
+    gpus: int
+    nodes: int = 1
+    link: Pipe
+    cpu: Pipe
+    network: Pipe
+    latency_s: float = 0.0
+    source: Source
+    latency_source: Source
+
+    def __post_init__(self) -> None:
+        at_least("gpus", self.gpus, 1)
+        at_least("nodes", self.nodes, 1)
+        not_negative("latency_s", self.latency_s)
+
+
+BOOK_SERVER = Cluster(
+    name="the book’s server: 4 GPUs on PCIe", gpus=4, link=PCIE_3, cpu=PCIE_3, network=ETHERNET, source=D2L_PARAMETER_SERVERS,
+    latency_source=D2L_PARAMETER_SERVERS,
+)  # fmt: skip
+V100_SERVER = Cluster(
+    name="8 V100 with NVLink", gpus=8, link=V100_NVLINK, cpu=PCIE_3, network=ETHERNET, latency_s=5 * US, source=D2L_PARAMETER_SERVERS,
+    latency_source=HERE,
+)  # fmt: skip
+H100_SERVER = Cluster(
+    name="8 H100", gpus=8, link=H100_NVLINK, cpu=PCIE_5, network=NETWORK_400, latency_s=5 * US, source=DGX_H100_SHEET, latency_source=HERE
+)
+H100_CLUSTER = replace(H100_SERVER, name="4 × 8 H100 over 400 Gbit/s", nodes=4)
+CLUSTERS = (BOOK_SERVER, V100_SERVER, H100_SERVER, H100_CLUSTER)
+
+
+def _way(way: str) -> int:
+    if way not in WAYS:
+        raise ValueError(f"a way to synchronize must be one of {', '.join(WAYS)}; got {way!r}")
+    return WAYS.index(way)
+
+
+def terms_s(*, way: str, gradient_bytes: float, cluster: Cluster, messages: int = 1) -> tuple[float, float, float]:
+    """What synchronizing costs, in seconds: latency, bytes inside the machines, bytes between them. Their sum is the time.
+
+    With `messages` the gradient travels in so many equal parts, one after the other: each pays the latency again.
+    The formulas stand in `kernels.sync_terms`. Raises ValueError for an unknown way, bytes below 0, and `messages` below 1.
+
+    >>> terms_s(way="ring", gradient_bytes=160e6, cluster=BOOK_SERVER)
+    (0.0, 0.015, 0.0)
+
+    Source: Dive into Deep Learning 13.7 for one machine; for several, `tasks` run by the engine.
+    """
+    at_least("messages", messages, 1)
+    not_negative("gradient_bytes", gradient_bytes)
+    c = cluster
+    latency_s, inside_s, between_s = kernels.sync_terms(
+        _way(way), gradient_bytes, c.gpus, c.nodes, c.link.bytes_per_s, c.cpu.bytes_per_s, c.network.bytes_per_s, c.latency_s
+    )
+    return latency_s * messages, inside_s, between_s
+
+
+def step_s(*, way: str, gradient_bytes: float, cluster: Cluster, compute_s: float, bucket_bytes: float | None = None) -> float:
+    """Seconds of a training step: computing, then the whole gradient; or, with buckets, the gradient on its way during the backward pass.
+
+    The backward pass takes 2/3 of the computing. Raises as `terms_s` does, and ValueError for a negative `compute_s` or buckets of 0 bytes.
+
+    >>> step_s(way="ring", gradient_bytes=160e6, cluster=BOOK_SERVER, compute_s=0.1)
+    0.115
+
+    Source: hand calculation; `kernels.overlapped_step_s`.
+    """
+    not_negative("compute_s", compute_s)
+    if cluster.gpus * cluster.nodes == 1:
+        return compute_s
+    if bucket_bytes is None:
+        return compute_s + sum(terms_s(way=way, gradient_bytes=gradient_bytes, cluster=cluster))
+    buckets = kernels.bucket_count(gradient_bytes, positive("bucket_bytes", bucket_bytes))
+    whole_s = sum(terms_s(way=way, gradient_bytes=gradient_bytes, cluster=cluster, messages=buckets))
+    return float(kernels.overlapped_step_s(compute_s, buckets, whole_s / buckets))
+
+
+class _Transfers:
+    """Transfers in the order issued. A port runs its transfers in that order, so what arrived last says that all before have."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.tasks: list[Task] = []
+
+    def send(self, sender: tuple[int, int], receiver: tuple[int, int], size_bytes: float, *, waits: tuple[int, ...] = ()) -> int:
+        """From one GPU (node, place) to another; node −1 is the CPU of the first machine. Returns the index of the task."""
+        c = self.cluster
+        if sender[0] == receiver[0]:
+            pipe = c.link
+        else:
+            pipe = c.cpu if -1 in (sender[0], receiver[0]) and 0 in (sender[0], receiver[0]) else c.network
+        names = [f"CPU {way}" if node < 0 else f"GPU {node}.{gpu} {way}" for (node, gpu), way in ((sender, "out"), (receiver, "in"))]
+        self.tasks.append(
+            Task(
+                name=f"{names[0]} → {names[1]}",
+                streams=(names[0], names[1]),
+                duration_s=kernels.transfer_s(size_bytes, pipe.bytes_per_s, c.latency_s),
+                waits=waits,
+                role="transfer",
+            )
+        )
+        return len(self.tasks) - 1
+
+    def ring(self, members: list[tuple[int, int]], size_bytes: float, steps: int, after: dict[tuple[int, int], int]) -> None:
+        """So many steps around a ring; each sends on what came last. `after` holds what has arrived, and is brought up to date."""
+        for _ in range(steps):
+            before = dict(after)
+            for i, member in enumerate(members):
+                right = members[(i + 1) % len(members)]
+                after[right] = self.send(member, right, size_bytes, waits=(before[member],) if member in before else ())
+
+
+def tasks(*, way: str, gradient_bytes: float, cluster: Cluster) -> list[Task]:
+    """The transfers of a way to synchronize, for `streams.run`: its total is the sum of `terms_s`. Raises as that does.
+
+    >>> [task.name for task in tasks(way="one GPU", gradient_bytes=1, cluster=replace(BOOK_SERVER, gpus=2))]
+    ['GPU 0.1 out → GPU 0.0 in', 'GPU 0.0 out → GPU 0.1 in']
+    """
+    not_negative("gradient_bytes", gradient_bytes)
+    kind, g, m = _way(way), cluster.gpus, cluster.nodes
+    all_gpus = [(node, gpu) for node in range(m) for gpu in range(g)]
+    shard_bytes = gradient_bytes / (g * m)
+    made = _Transfers(cluster)
+    if kind in (0, 1):
+        root = (0, 0) if kind == 0 else (-1, 0)
+        others = [one for one in all_gpus if one != root]
+        last = [made.send(one, root, gradient_bytes) for one in others][-1:]
+        for one in others:
+            made.send(root, one, gradient_bytes, waits=tuple(last))
+    elif kind == 2:
+        last_in: dict[tuple[int, int], int] = {}
+        for phase in range(2):
+            for away, offset in [(a, b) for a in range(m) for b in range(g) if a or b]:
+                for node, gpu in all_gpus:
+                    to = ((node + away) % m, (gpu + offset) % g)
+                    waits = (last_in[node, gpu],) if phase else ()
+                    index = made.send((node, gpu), to, shard_bytes, waits=waits)
+                    if not phase:
+                        last_in[to] = index
+    elif kind == 3:
+        made.ring(all_gpus, shard_bytes, 2 * (g * m - 1), {})
+    else:
+        arrived: dict[tuple[int, int], int] = {}
+        for node in range(m):
+            made.ring([(node, gpu) for gpu in range(g)], gradient_bytes / g, g - 1, arrived)
+        for gpu in range(g):
+            made.ring([(node, gpu) for node in range(m)], shard_bytes, 2 * (m - 1), arrived)
+        for node in range(m):
+            made.ring([(node, gpu) for gpu in range(g)], gradient_bytes / g, g - 1, arrived)
+    return made.tasks
