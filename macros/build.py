@@ -20,7 +20,13 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 log = get_plugin_logger("numbers")
-EAGER = '$(location.protocol!=="file:")'
+# What Material does as soon as a page is there, and what it shall do once a reader turns to the search.
+EAGER = {
+    '$(location.protocol!=="file:")': "$(!1)",  # fetches the index; it has this switch itself, for pages from disk
+    "new Worker(e)": "(()=>{let w,l=[];return{addEventListener:(...a)=>w?w.addEventListener(...a):l.push(a),"
+    "removeEventListener:(...a)=>w&&w.removeEventListener(...a),"
+    "postMessage:m=>{w||(w=new Worker(e),l.forEach(a=>w.addEventListener(...a)));w.postMessage(m)}}})()",  # starts when it gets its first message
+}
 _serving = False
 _renderer: Any = None
 _code: dict[str, tuple[int, int]] = {}
@@ -137,15 +143,17 @@ def on_post_build(config: Any, **_: Any) -> None:
 
 
 def search_on_demand(site: Path) -> None:
-    """Let the index of the search wait until a reader turns to the search: it weighs more than an act.
+    """Let the search wait until a reader turns to it: its index weighs more than an act, and its worker as much as a figure.
 
-    Material has the switch, and uses it for pages opened from disk. Raises PluginError when a new version has it no longer.
+    Raises PluginError when a new version of Material no longer has the words that are changed.
     """
     (bundle,) = site.glob("assets/javascripts/bundle.*.min.js")
     code = bundle.read_text(encoding="utf-8")
-    if code.count(EAGER) != 1:
-        raise PluginError(f"{bundle.name} must fetch the search index at {EAGER!r}, which is there {code.count(EAGER)} times")
-    bundle.write_text(code.replace(EAGER, "$(!1)"), encoding="utf-8")
+    for eager, later in EAGER.items():
+        if code.count(eager) != 1:
+            raise PluginError(f"{bundle.name} must start the search at {eager!r}, which is there {code.count(eager)} times")
+        code = code.replace(eager, later)
+    bundle.write_text(code, encoding="utf-8")
 
 
 os.environ.setdefault("SOURCE_DATE_EPOCH", "0")  # equal inputs, equal bytes: no page carries the time of its build

@@ -29,8 +29,8 @@ class Paint(TypedDict):
 def weights(site: Path, page: str, browser: Browser | None = None) -> dict[str, int]:
     """Bytes over the wire of each file that a phone loads for a page of a built site: bodies, gzip, without headers.
 
-    Counted are the page, style sheets, scripts, icon, and the worker of Material's search. Left out are Plotly, which waits for a
-    tap, and fonts, which the page could do without. The index of the search waits until a reader turns to it.
+    Counted are the page, style sheets, scripts and icon. Left out are Plotly, which waits for a tap, and fonts, which the page could do
+    without. The search, its worker and its index, waits until a reader turns to it; a lab's scripts wait until the lab comes near.
     """
     with nullcontext(browser) if browser else chromium() as running, serve(site) as address:
         context = running.new_context(**PHONE)
