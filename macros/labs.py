@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
@@ -57,7 +57,9 @@ class Control:
             )
         for value in (self.value, *self.stops, *(value for _, value in self.options)):
             if kernels.clamped(value, self.low, self.high, self.step) != value:
-                raise ValueError(f"{self.name} must be a whole number of steps of {self.step} from {self.low} to {self.high}, got {value}")
+                raise ValueError(
+                    f"{self.name} must be a whole number of steps of {self.step} from {self.low} to {self.high}, got {value}"
+                )
         if list(self.stops) != sorted(set(self.stops)):
             raise ValueError(f"the stops of {self.name} must go up, got {self.stops}")
 
@@ -117,7 +119,7 @@ def _value(name: str, size: float = 1.0) -> float:
 
 
 def _pipeline() -> Lab:
-    ticks = {"low": 0, "high": 10, "step": 0.5, "unit": "ticks"}
+    ticks = partial(Control, low=0, high=10, step=0.5, unit="ticks")
     return Lab(
         name="pipeline",
         title="Drive the pipeline",
@@ -125,9 +127,9 @@ def _pipeline() -> Lab:
         view=views.pipeline_view,
         controls=(
             Control(name="tasks", label="tasks n", value=_value("queue.tasks"), low=1, high=64, unit="tasks"),
-            Control(name="enqueue", label="queue one, t₁", value=_value("queue.enqueue"), **ticks),
-            Control(name="compute", label="compute one, t₂", value=_value("queue.compute"), **ticks),
-            Control(name="fetch", label="fetch a result, t₃", value=_value("queue.fetch"), **ticks),
+            ticks(name="enqueue", label="queue one, t₁", value=_value("queue.enqueue")),
+            ticks(name="compute", label="compute one, t₂", value=_value("queue.compute")),
+            ticks(name="fetch", label="fetch a result, t₃", value=_value("queue.fetch")),
             Control(name="every", label="a barrier every", value=0, low=0, high=64, unit="tasks", zero="at the end only"),
         ),
         badge="cost model · ticks",
@@ -144,10 +146,14 @@ def _ladder() -> Lab:
         view=views.ladder_view,
         controls=(
             Control(
-                name="reference", label="let this take a second", value=0, low=0, high=len(rows) - 1,
+                name="reference",
+                label="let this take a second",
+                value=0,
+                low=0,
+                high=len(rows) - 1,
                 options=tuple((name, i) for i, name in enumerate(names)),
             ),
-        ),  # fmt: skip
+        ),
         names=names,
         numbers=tuple(row.seconds for row in rows),
         responsive=False,
@@ -164,16 +170,30 @@ def _ring() -> Lab:
         highs=views.ring_highs,
         controls=(
             Control(name="gpus", label="GPUs n", value=_value("sync.gpus"), low=1, high=8, unit="GPUs"),
-            Control(name="step", label="steps made", value=0, low=0, high=14, unit="steps", zero="none", buttons=("Step back", "Step")),
             Control(
-                name="size", label="gradient S", value=_value("sync.gradient", 1e6), low=0.5, high=10000, step=0.5, unit="MB",
+                name="step", label="steps made", value=0, low=0, high=14, unit="steps", zero="none", buttons=("Step back", "Step")
+            ),
+            Control(
+                name="size",
+                label="gradient S",
+                value=_value("sync.gradient", 1e6),
+                low=0.5,
+                high=10000,
+                step=0.5,
+                unit="MB",
                 stops=(0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320, 640, 1000, 2000, 5000, 10000),
             ),
             Control(
-                name="link", label="link B, each way", value=_value("sync.link", GB), low=0.25, high=1000, step=0.25, unit="GB/s",
+                name="link",
+                label="link B, each way",
+                value=_value("sync.link", GB),
+                low=0.25,
+                high=1000,
+                step=0.25,
+                unit="GB/s",
                 stops=(0.25, 0.5, 1, 2, 4, 8, 12.5, 16, 25, 32, 50, 64, 100, 200, 300, 450, 600, 900, 1000),
             ),
-        ),  # fmt: skip
+        ),
         badge="worked example",
     )
 
@@ -185,7 +205,7 @@ def _cluster() -> Lab:
         return {**counts, **rates, "latency": _value(f"cluster.{tag}_latency", US)}
 
     start = machine("book")
-    rate = {"low": 0.25, "high": 2000, "step": 0.25, "unit": "GB/s"}
+    rate = partial(Control, low=0.25, high=2000, step=0.25, unit="GB/s")
     return Lab(
         name="cluster",
         title="Your cluster",
@@ -194,38 +214,79 @@ def _cluster() -> Lab:
         controls=(
             Control(name="gpus", label="GPUs in a machine", value=start["gpus"], low=1, high=16, unit="GPUs"),
             Control(
-                name="nodes", label="machines", value=start["nodes"], low=1, high=128, unit="machines", stops=(1, 2, 4, 8, 16, 32, 64, 128)
+                name="nodes",
+                label="machines",
+                value=start["nodes"],
+                low=1,
+                high=128,
+                unit="machines",
+                stops=(1, 2, 4, 8, 16, 32, 64, 128),
+            ),
+            rate(
+                name="link",
+                label="link in a machine, each way",
+                value=start["link"],
+                stops=(1, 2, 4, 8, 16, 32, 56.25, 64, 100, 150, 200, 300, 450, 600, 900, 1800),
+            ),
+            rate(
+                name="cpu",
+                label="link to the CPU, each way",
+                value=start["cpu"],
+                stops=(1, 2, 4, 8, 16, 32, 64, 128, 256, 450),
+            ),
+            rate(
+                name="network",
+                label="network port a GPU, each way",
+                value=start["network"],
+                stops=(0.25, 1.25, 2.5, 5, 10, 12.5, 25, 50, 100, 200),
             ),
             Control(
-                name="link", label="link in a machine, each way", value=start["link"],
-                stops=(1, 2, 4, 8, 16, 32, 56.25, 64, 100, 150, 200, 300, 450, 600, 900, 1800), **rate,
-            ),
-            Control(name="cpu", label="link to the CPU, each way", value=start["cpu"], stops=(1, 2, 4, 8, 16, 32, 64, 128, 256, 450), **rate),
-            Control(
-                name="network", label="network port a GPU, each way", value=start["network"],
-                stops=(0.25, 1.25, 2.5, 5, 10, 12.5, 25, 50, 100, 200), **rate,
-            ),
-            Control(
-                name="latency", label="latency of a transfer", value=start["latency"], low=0, high=10000, step=0.5, unit="µs",
+                name="latency",
+                label="latency of a transfer",
+                value=start["latency"],
+                low=0,
+                high=10000,
+                step=0.5,
+                unit="µs",
                 stops=(0, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000),
             ),
             Control(
-                name="parameters", label="parameters", value=_value("cluster.parameters", 1e6), low=1, high=1000000, unit="million",
+                name="parameters",
+                label="parameters",
+                value=_value("cluster.parameters", 1e6),
+                low=1,
+                high=1000000,
+                unit="million",
                 stops=(1, 2, 5, 10, 25, 40, 60, 110, 340, 1000, 1500, 3000, 7000, 13000, 70000, 175000, 1000000),
             ),
             Control(
-                name="precision", label="precision of a gradient", value=_value("cluster.gradient"), low=1, high=8,
+                name="precision",
+                label="precision of a gradient",
+                value=_value("cluster.gradient"),
+                low=1,
+                high=8,
                 options=(("FP32", 4), ("BF16 or FP16", 2), ("FP8", 1)),
             ),
             Control(
-                name="compute", label="computing of a step", value=_value("cluster.compute", MS), low=0.5, high=100000, step=0.5, unit="ms",
+                name="compute",
+                label="computing of a step",
+                value=_value("cluster.compute", MS),
+                low=0.5,
+                high=100000,
+                step=0.5,
+                unit="ms",
                 stops=(0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000),
             ),
             Control(
-                name="bucket", label="bucket", value=_value("cluster.bucket", MIB), low=1, high=10000, unit="MiB",
+                name="bucket",
+                label="bucket",
+                value=_value("cluster.bucket", MIB),
+                low=1,
+                high=10000,
+                unit="MiB",
                 stops=(1, 2, 5, 10, 25, 50, 100, 200, 500, 1000, 10000),
             ),
-        ),  # fmt: skip
+        ),
         presets=tuple(
             (name, machine(tag))
             for tag, name in (
@@ -261,7 +322,8 @@ def _control(lab: Lab, control: Control) -> str:
     label = f'<label for="{name}">{escape(control.label)}</label>'
     if control.options:
         choices = "".join(
-            f'<option value="{value:g}"{" selected" if value == control.value else ""}>{words}</option>' for words, value in control.options
+            f'<option value="{value:g}"{" selected" if value == control.value else ""}>{words}</option>'
+            for words, value in control.options
         )
         return f'<div class="lab-control">{label}<select id="{name}" data-choice="{control.name}" disabled>{choices}</select></div>'
     top = len(control.stops) - 1 if control.stops else control.high
@@ -317,10 +379,10 @@ def lab_html(lab: Lab, say: Callable[[str], tuple[str, str]]) -> str:
         f'<p class="lab-title"><span class="lab-mark">Lab</span> {title}</p>'
         f'<p class="lab-ask"><strong>Predict first.</strong> {question}</p>'
         f'<div class="lab-body"><div class="lab-answer"><p class="lab-result" role="status" data-part="result">{result}</p>'
-        f'<div class="lab-figure fig-svg scroll" data-part="figure">{figure}</div></div>'
+        f'<div class="lab-figure fig-svg scroll" role="group" aria-label="Figure" data-part="figure">{figure}</div></div>'
         f'<form class="lab-controls" aria-label="Controls: {escape(plain, quote=True)}">{controls}<p class="lab-buttons">{buttons}</p>'
         f'<p class="lab-said" role="status"></p></form></div>'
-        f'<div class="lab-answer"><div class="lab-formula" data-part="formula">{formula}</div><ul class="lab-notes" data-part="notes">{notes}</ul></div>'
+        f'<div class="lab-answer"><div class="lab-formula scroll" role="group" aria-label="Formulas" data-part="formula">{formula}</div><ul class="lab-notes" data-part="notes">{notes}</ul></div>'
         f'<p class="lab-foot"><span class="badge badge-model">{escape(lab.badge)}</span> <span class="lab-off">With a script, every control moves.</span></p>'
         f"</section>"
     )

@@ -50,10 +50,10 @@ class TranslationError(ValueError):
 def refused(source: str, path: str = KERNELS, others: Mapping[str, set[str]] | None = None) -> list[Refused]:
     """Everything in a source that can't be translated faithfully, in order. `others`: the functions of the modules that it may import from."""
     tree, others = ast.parse(source), others or {}
-    found = []
+    found: list[tuple[ast.AST, str]] = []
     imported: set[str] = set()
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module in others:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module in others:
             for name in node.names:
                 if name.name not in others[node.module] or name.asname:
                     found.append((node, f"{node.module} has no function {name.name} to import by that name"))
@@ -61,7 +61,9 @@ def refused(source: str, path: str = KERNELS, others: Mapping[str, set[str]] | N
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             if any(node.name in names for names in others.values()):
-                found.append((node, f"{node.name} has the name of another module's function: in JavaScript they stand side by side"))
+                found.append(
+                    (node, f"{node.name} has the name of another module's function: in JavaScript they stand side by side")
+                )
             found += _of_function(node, imported | functions(source))
         elif not (_is_text(node) or _imports(node, others)):
             found.append((node, "only functions are translated: put it in the layer above"))

@@ -7,7 +7,19 @@ classes name roles, and the palette's colours come from `figures.css`. Values ar
 
 from __future__ import annotations
 
-from macros.wording import brief_time, bytes_text, counted, feels_like, fixed, grouped, half_up, number, rate_text, ticks_text, time_text
+from macros.wording import (
+    brief_time,
+    bytes_text,
+    counted,
+    feels_like,
+    fixed,
+    grouped,
+    half_up,
+    number,
+    rate_text,
+    ticks_text,
+    time_text,
+)
 from perfmodel.kernels import (
     bucket_count,
     one_gpu_s,
@@ -245,7 +257,11 @@ def pipeline_view(values: list[float], names: list[str], numbers: list[float], w
     inside += words(left + (width - left) / 2, 240.0, "axis-title", "middle", "time (ticks)")
     figure = svg(hatch, width, 248.0, label, inside)
     figure += legend(
-        key("r-host", "queue") + key("r-compute", "compute") + key("r-fetch", "fetch") + key("r-fetch muted", "Python waits") + key("hatched", "idle")
+        key("r-host", "queue")
+        + key("r-compute", "compute")
+        + key("r-fetch", "fetch")
+        + key("r-fetch muted", "Python waits")
+        + key("hatched", "idle")
     )
 
     sums = number(enqueue) + " + " + number(compute) + " + " + number(fetch)
@@ -318,7 +334,14 @@ def ladder_view(values: list[float], names: list[str], numbers: list[float], wid
         felt = numbers[i] / one
         mark = ' class="chosen"' if i == reference else ""
         pressed = "true" if i == reference else "false"
-        rows += "<tr" + mark + '><th scope="row"><button type="button" data-set="reference" data-to="' + str(i) + '" aria-pressed="' + pressed
+        rows += (
+            "<tr"
+            + mark
+            + '><th scope="row"><button type="button" data-set="reference" data-to="'
+            + str(i)
+            + '" aria-pressed="'
+            + pressed
+        )
         rows += '">' + names[i] + "</button></th>" + cell(feels_like(numbers[i], False)) + cell(feels_like(felt, i == reference))
         rows += "<td>" + scaled_bar(felt) + "</td></tr>"
     formula = "<p>t / t<sub>ref</sub> · 1 s, for the last row: "
@@ -384,7 +407,9 @@ def ring_grid(gpus: int, step: int, width: float, name: str, label: str) -> str:
             value = grid[i][c]
             cls = "bar r-update" if value == whole else "bar r-transfer muted"
             inside += path(cls, box(x, y, wide - 4, high))
-            inside += words(x + wide / 2 - 2, y + 20, "bar-label r-update" if value == whole else "bar-label muted", "middle", str(value))
+            inside += words(
+                x + wide / 2 - 2, y + 20, "bar-label r-update" if value == whole else "bar-label muted", "middle", str(value)
+            )
             if c == arrived:
                 inside += path("arrived", box(x, y, wide - 4, high))
                 inside += path("wire", "M" + px(x + wide / 2 - 2) + " " + px(y - gap + 1) + "v" + px(gap - 4) + "m-4 -4l4 4l4 -4")
@@ -469,15 +494,21 @@ def ring_view(values: list[float], names: list[str], numbers: list[float], width
     ring = ring_s(size_bytes, gpus, link_bytes_per_s, 0.0)
     filled = str(gpus - 1) + "·" + bytes_text(size_bytes) + " / "
     formula = "<p>steps: 2·(n−1) = 2·" + str(gpus - 1) + " = " + bold(str(steps)) + "</p>"
-    formula += "<p>per link per step: S / n = " + bytes_text(size_bytes) + " / " + str(gpus) + " = " + bold(bytes_text(size_bytes / gpus))
+    formula += (
+        "<p>per link per step: S / n = " + bytes_text(size_bytes) + " / " + str(gpus) + " = " + bold(bytes_text(size_bytes / gpus))
+    )
     formula += "</p><p>ring: 2·(n−1)·S / (n·B) = 2·" + filled + "(" + str(gpus) + "·" + rate_text(link_bytes_per_s) + ") = "
-    formula += bold(time_text(ring)) + "</p><p>all to one GPU and back: 2·(n−1)·S / B = 2·" + filled + rate_text(link_bytes_per_s) + " = "
+    formula += (
+        bold(time_text(ring)) + "</p><p>all to one GPU and back: 2·(n−1)·S / B = 2·" + filled + rate_text(link_bytes_per_s) + " = "
+    )
     formula += bold(time_text(naive)) + "</p>"
     notes = item("Phase: " + bold(ring_phase(gpus, step)) + ".")
     if step < steps:
         chunk = ring_chunk(gpus, 0, step)
         does = "which adds it to its own" if step < gpus - 1 else "which keeps it as it is"
-        notes += item("Next, GPU 0 sends chunk " + str(chunk) + " to GPU " + str(1 % gpus) + ", " + does + ". So does every other GPU.")
+        notes += item(
+            "Next, GPU 0 sends chunk " + str(chunk) + " to GPU " + str(1 % gpus) + ", " + does + ". So does every other GPU."
+        )
     if gpus > 1:
         notes += item("The ring takes " + bold(time_text(ring)) + " instead of " + bold(time_text(naive)) + " over the same links.")
     return [result, figure, formula, notes]
@@ -624,8 +655,16 @@ def cluster_curve(values: list[float], width: float) -> str:
             inside += path("total", "M" + px(x) + " " + px(top - 4) + "v" + px(high + 4))
     for k in range(3):
         y = top + high * k / 2
-        inside += path("grid", "M" + px(left) + " " + px(y) + "H" + px(width - 26)) + words(left - 8, y + 4.5, "tick", "end", str(100 - 50 * k) + "\u00a0%")
-    inside += path("line r-transfer", naive) + '<path class="line r-host" stroke-dasharray="7 4" d="' + end + '"/>' + path("line r-update", best)
+        inside += path("grid", "M" + px(left) + " " + px(y) + "H" + px(width - 26)) + words(
+            left - 8, y + 4.5, "tick", "end", str(100 - 50 * k) + "\u00a0%"
+        )
+    inside += (
+        path("line r-transfer", naive)
+        + '<path class="line r-host" stroke-dasharray="7 4" d="'
+        + end
+        + '"/>'
+        + path("line r-update", best)
+    )
     inside += path("axis", "M" + px(left) + " " + px(top + high) + "H" + px(width - 26))
     inside += words(left + (width - left) / 2, top + high + 38, "axis-title", "middle", "GPUs, first in one machine, then in more")
     return svg("lab-cluster-curve-" + px(width), width, top + high + 46, label, inside)
@@ -649,16 +688,29 @@ def cluster_view(values: list[float], names: list[str], numbers: list[float], wi
         result = "At best a step takes " + bold(brief_time(step)) + " (" + way_name(best[0])
         result += ", sent on the way)" if best[1] == 1 else ", sent at the end)"
         result += ": the GPUs compute " + bold(percent(share)) + " of the time."
-    figure = '<p class="lab-caption">' + bold("A training step, for each way to synchronize") + "</p>" + cluster_bars(values, gpus, nodes, width)
-    figure += legend(key("r-compute", "computing") + key("r-compute muted", "computing, while gradients travel") + key("r-transfer", "waiting for gradients"))
+    figure = (
+        '<p class="lab-caption">'
+        + bold("A training step, for each way to synchronize")
+        + "</p>"
+        + cluster_bars(values, gpus, nodes, width)
+    )
+    figure += legend(
+        key("r-compute", "computing")
+        + key("r-compute muted", "computing, while gradients travel")
+        + key("r-transfer", "waiting for gradients")
+    )
     figure += '<p class="lab-caption">Each upper bar: gradients sent at the end of the step. Each lower bar: sent on the way.</p>'
     figure += '<p class="lab-caption">' + bold("How much of the time the GPUs compute, as the cluster grows") + "</p>"
     figure += cluster_curve(values, width)
     figure += legend(
-        key("line r-update", "the best way") + key("line dashed r-host", "one ring, sent at the end") + key("line r-transfer", "all to one GPU, sent at the end")
+        key("line r-update", "the best way")
+        + key("line dashed r-host", "one ring, sent at the end")
+        + key("line r-transfer", "all to one GPU, sent at the end")
     )
 
-    formula = "<p>gradients: " + grouped(half_up(values[6])) + " million · " + number(values[7]) + " B = " + bold(bytes_text(size_bytes))
+    formula = (
+        "<p>gradients: " + grouped(half_up(values[6])) + " million · " + number(values[7]) + " B = " + bold(bytes_text(size_bytes))
+    )
     formula += ", in " + bold(counted(grouped(buckets), "buckets")) + "</p>"
     terms = cluster_terms(values, best[0], gpus, nodes, buckets if best[1] == 1 else 1)
     sent = terms[0] + terms[1] + terms[2]
@@ -666,7 +718,11 @@ def cluster_view(values: list[float], names: list[str], numbers: list[float], wi
         formula += "<p>" + way_name(best[0]) + ": " + brief_time(terms[0]) + " of latency + " + brief_time(terms[1])
         formula += " of bytes inside a machine + " + brief_time(terms[2]) + " between machines = " + bold(brief_time(sent)) + "</p>"
         if best[1] == 1:
-            formula += "<p>step: forward pass " + brief_time(compute - 2 * compute / 3) + ", then backward pass and sending side by side = "
+            formula += (
+                "<p>step: forward pass "
+                + brief_time(compute - 2 * compute / 3)
+                + ", then backward pass and sending side by side = "
+            )
         else:
             formula += "<p>step: " + brief_time(compute) + " + " + brief_time(sent) + " = "
         formula += bold(brief_time(step)) + "</p>"
@@ -674,23 +730,43 @@ def cluster_view(values: list[float], names: list[str], numbers: list[float], wi
     if total > 1:
         hidden = 1 - (step - compute) / sent if sent > 0 else 1.0
         if step - compute <= 0.05 * step:
-            notes += item("Largest term: " + bold("computing") + ". The wait left over is " + brief_time(step - compute) + " a step.")
+            notes += item(
+                "Largest term: " + bold("computing") + ". The wait left over is " + brief_time(step - compute) + " a step."
+            )
         elif terms[0] >= max(terms[1], terms[2]):
-            notes += item("What the GPUs wait for is mostly " + bold("latency") + ": send fewer, larger buckets, or take fewer steps in a row.")
+            notes += item(
+                "What the GPUs wait for is mostly "
+                + bold("latency")
+                + ": send fewer, larger buckets, or take fewer steps in a row."
+            )
         elif terms[1] >= terms[2]:
-            notes += item("What the GPUs wait for is mostly " + bold("bytes inside a machine") + ": a faster link or smaller gradients would help.")
+            notes += item(
+                "What the GPUs wait for is mostly "
+                + bold("bytes inside a machine")
+                + ": a faster link or smaller gradients would help."
+            )
         else:
-            notes += item("What the GPUs wait for is mostly " + bold("bytes between machines") + ": a faster network or smaller gradients would help.")
+            notes += item(
+                "What the GPUs wait for is mostly "
+                + bold("bytes between machines")
+                + ": a faster network or smaller gradients would help."
+            )
         if best[1] == 1:
             notes += item(bold(percent(max(hidden, 0.0))) + " of the sending hides behind the backward pass.")
-        table = '<div class="scroll"><table class="data"><thead><tr><th scope="col">Way</th><th scope="col" class="num">Sync</th>'
+        table = '<table class="data"><thead><tr><th scope="col">Way</th><th scope="col" class="num">Sync</th>'
         table += '<th scope="col" class="num">Step, sent at the end</th><th scope="col" class="num">Step, sent on the way</th>'
         table += '<th scope="col" class="num">Efficiency at best</th></tr></thead><tbody>'
         for way in range(5):
             one = cluster_terms(values, way, gpus, nodes, 1)
             first = cluster_step(values, way, gpus, nodes, False)
             second = cluster_step(values, way, gpus, nodes, True)
-            table += '<tr><th scope="row">' + way_name(way) + "</th>" + cell(brief_time(one[0] + one[1] + one[2])) + cell(brief_time(first))
+            table += (
+                '<tr><th scope="row">'
+                + way_name(way)
+                + "</th>"
+                + cell(brief_time(one[0] + one[1] + one[2]))
+                + cell(brief_time(first))
+            )
             table += cell(brief_time(second)) + cell(percent(compute / min(first, second))) + "</tr>"
-        formula += table + "</tbody></table></div>"
+        formula += table + "</tbody></table>"
     return [result, figure, formula, notes]

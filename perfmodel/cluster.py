@@ -21,10 +21,16 @@ WAYS = ("one GPU", "CPU", "shards", "ring", "two levels")
 """All to one GPU; all through the CPU of one machine; each GPU sums a shard; one ring through all; a ring in each machine and between."""
 
 H100_SHEET = Source(
-    title="NVIDIA H100 Tensor Core GPU data sheet", authors="NVIDIA", url="https://www.nvidia.com/en-us/data-center/h100/", place="H100 SXM"
+    title="NVIDIA H100 Tensor Core GPU data sheet",
+    authors="NVIDIA",
+    url="https://www.nvidia.com/en-us/data-center/h100/",
+    place="H100 SXM",
 )
 DGX_H100_SHEET = Source(
-    title="NVIDIA DGX H100 data sheet", authors="NVIDIA", url="https://www.nvidia.com/en-us/data-center/dgx-h100/", place="networking"
+    title="NVIDIA DGX H100 data sheet",
+    authors="NVIDIA",
+    url="https://www.nvidia.com/en-us/data-center/dgx-h100/",
+    place="networking",
 )
 V100_NVLINK = Pipe(name="three NVLinks of a V100", bytes_per_s=3 * 300 * GBIT / 2, kind="derived", source=D2L_PARAMETER_SERVERS)
 H100_NVLINK = Pipe(name="NVLink of an H100", bytes_per_s=900 * GB / 2, kind="vendor peak", source=H100_SHEET)
@@ -64,7 +70,14 @@ V100_SERVER = Cluster(
     latency_source=HERE,
 )  # fmt: skip
 H100_SERVER = Cluster(
-    name="8 H100", gpus=8, link=H100_NVLINK, cpu=PCIE_5, network=NETWORK_400, latency_s=5 * US, source=DGX_H100_SHEET, latency_source=HERE
+    name="8 H100",
+    gpus=8,
+    link=H100_NVLINK,
+    cpu=PCIE_5,
+    network=NETWORK_400,
+    latency_s=5 * US,
+    source=DGX_H100_SHEET,
+    latency_source=HERE,
 )
 H100_CLUSTER = replace(H100_SERVER, name="4 × 8 H100 over 400 Gbit/s", nodes=4)
 CLUSTERS = (BOOK_SERVER, V100_SERVER, H100_SERVER, H100_CLUSTER)
@@ -130,7 +143,9 @@ class _Transfers:
             pipe = c.link
         else:
             pipe = c.cpu if -1 in (sender[0], receiver[0]) and 0 in (sender[0], receiver[0]) else c.network
-        names = [f"CPU {way}" if node < 0 else f"GPU {node}.{gpu} {way}" for (node, gpu), way in ((sender, "out"), (receiver, "in"))]
+        names = [
+            f"CPU {way}" if node < 0 else f"GPU {node}.{gpu} {way}" for (node, gpu), way in ((sender, "out"), (receiver, "in"))
+        ]
         self.tasks.append(
             Task(
                 name=f"{names[0]} → {names[1]}",

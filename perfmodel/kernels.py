@@ -340,7 +340,11 @@ def sync_terms(
             2 * remote * gradient_bytes / network_bytes_per_s,
         ]
     if way == 1:
-        return [2 * total * latency_s, 2 * gpus * gradient_bytes / cpu_bytes_per_s, 2 * remote * gradient_bytes / network_bytes_per_s]
+        return [
+            2 * total * latency_s,
+            2 * gpus * gradient_bytes / cpu_bytes_per_s,
+            2 * remote * gradient_bytes / network_bytes_per_s,
+        ]
     shard_bytes = gradient_bytes / total
     if way == 2:
         return [

@@ -29,7 +29,7 @@ LEGS = {
     "verify.test_ladder": "model", "verify.test_scaling": "model",
     "macros": "numbers", "verify.test_quotes": "numbers", "verify.test_relations": "numbers", "verify.test_naked": "numbers",
     "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers", "verify.test_measured": "numbers",
-    "verify.test_translate": "labs", "verify.labs": "labs",
+    "verify.test_translate": "labs", "verify.test_labs": "labs", "verify.labs": "labs",
     "verify.test_code": "code", "verify.test_verify": "code",
     "verify.test_site": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
     "verify.test_browser": "browser", "verify.browser": "browser",
@@ -44,9 +44,9 @@ WHAT = {
     "model": "closed forms = engine = independent simulation; right values",
     "lockstep": "k replicas = 1 replica: in process, over processes, on two hosts; each mutant caught",
     "cuda": "on a GPU: lockstep, the queue, copies, overlap, memory, products, programs",
-    "labs": "the kernels give the same in JavaScript; what it would read otherwise is refused",
+    "labs": "model, wording and views give the same in JavaScript; what it would read otherwise is refused; values by hand",
     "site": "pages, links, outside requests, byte-identical rebuild, faults through a real build",
-    "browser": "steps, cards, figures, palettes, no script, print, accessibility, policy",
+    "browser": "steps, cards, figures, labs, palettes, no script, print, accessibility, policy",
 }
 Status = Literal["passed", "failed", "NOT RUN"]
 

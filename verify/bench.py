@@ -5,6 +5,7 @@ Times depend on the machine and on what else it does; where a peer is at hand, t
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -71,7 +72,7 @@ def rebuild_s(project: Path) -> float:
 
 
 def browser_rows(site: Path) -> list[Row]:
-    """Weight and first paint of the acts, in Chromium."""
+    """Weight and first paint of the acts, and what the labs cost to drive, in Chromium."""
     from verify import perf
     from verify.browser import acts
 
@@ -89,6 +90,16 @@ def browser_rows(site: Path) -> list[Row]:
                 ok=bool(paint["svg_visible"]),
             )
         )
+    code = [gzip.compress((site / "assets" / name).read_bytes(), 6) for name in ("kernels.js", "labs.js")]
+    rows.append(row("labs: kernels.js and front end, gzip", sum(map(len, code)) / 1000, "kB", 25))
+    for what, lab, control, query in (
+        ("a pipeline of 64 tasks", "pipeline", "compute", "?pipeline.tasks=64"),
+        ("a ring of 8", "ring", "step", "?ring.gpus=8"),
+        ("a cluster", "cluster", "latency", ""),
+    ):
+        took = perf.drive(site, lab, control, query)
+        rows.append(row(f"labs: {what}, first interaction after load, slow phone", took["first_s"], "s", 1.5))
+        rows.append(row(f"labs: {what}, input to paint, p95", took["p95_ms"], "ms", 30))
     return rows
 
 

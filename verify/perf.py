@@ -66,11 +66,63 @@ def first_paint(site: Path, page: str, tries: int = 3) -> Paint:
     }
 
 
-def _paint(tab: Page, url: str) -> Paint:
+class Drive(TypedDict):
+    """What a lab costs on a slow phone: seconds until it has answered the first input, and ms from an input to its paint, at the 95th percentile."""
+
+    first_s: float
+    p95_ms: float
+
+
+def drive(site: Path, lab: str, control: str, query: str = "", inputs: int = 100) -> Drive:
+    """Move a slider of a lab back and forth on a slow phone: `inputs` times, each after the last was painted.
+
+    The first input comes the moment the lab is awake. An input is painted when the frame after it has been drawn.
+    """
+    with chromium() as browser, serve(site) as address:
+        context = browser.new_context(**PHONE)
+        tab = context.new_page()
+        _slow(tab)
+        tab.add_init_script(f"""addEventListener("DOMContentLoaded", () => {{
+          const root = document.getElementById("lab-{lab}");
+          const painted = () => new Promise((done) => requestAnimationFrame(() => {{
+            const channel = new MessageChannel();
+            channel.port1.onmessage = done;
+            channel.port2.postMessage(0); // after the frame
+          }}));
+          const watch = new MutationObserver(async () => {{
+            if (!root.classList.contains("is-live")) return;
+            watch.disconnect();
+            const slide = root.querySelector("[data-slide={control}]");
+            const times = [];
+            for (let i = 0; i < {inputs}; i += 1) {{
+              const begin = performance.now();
+              slide.value = i % 2 ? slide.max : slide.min;
+              slide.dispatchEvent(new Event("input", {{ bubbles: true }}));
+              await painted();
+              times.push(performance.now() - begin);
+              if (!i) window.firstAnswer = performance.now() / 1000;
+            }}
+            window.answers = times.sort((a, b) => a - b);
+          }});
+          watch.observe(root, {{ attributes: true }});
+          root.scrollIntoView();
+        }})""")
+        tab.goto(f"{address}/lab.html{query}")
+        times: list[float] = tab.wait_for_function("window.answers", timeout=60_000).json_value()
+        first: float = tab.evaluate("window.firstAnswer")
+        context.close()
+    return {"first_s": first, "p95_ms": times[int(0.95 * len(times))]}
+
+
+def _slow(tab: Page) -> None:
     devtools = tab.context.new_cdp_session(tab)
     devtools.send("Network.enable")
     devtools.send("Network.emulateNetworkConditions", LINK)
     devtools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+
+
+def _paint(tab: Page, url: str) -> Paint:
+    _slow(tab)
     tab.add_init_script("""new PerformanceObserver((list) => {
       for (const { name, startTime } of list.getEntries()) {
         if (name !== "first-contentful-paint") continue;

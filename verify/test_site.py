@@ -46,7 +46,8 @@ def test_two_builds_are_equal_byte_for_byte(site: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["", 'f($(location.protocol!=="file:"),$(location.protocol!=="file:"))', '$(location.protocol!=="file:")', "new Worker(e)"]
+    "code",
+    ["", 'f($(location.protocol!=="file:"),$(location.protocol!=="file:"))', '$(location.protocol!=="file:")', "new Worker(e)"],
 )
 def test_a_theme_that_starts_its_search_otherwise_is_refused(tmp_path: Path, code: str) -> None:
     (tmp_path / "assets/javascripts").mkdir(parents=True)

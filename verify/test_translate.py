@@ -1,4 +1,4 @@
-"""The kernels in JavaScript give what they give in Python; what JavaScript would read otherwise is refused, with its place."""
+"""What the labs run gives the same in JavaScript and in Python; what JavaScript would read otherwise is refused, with its place."""
 
 from __future__ import annotations
 
@@ -8,56 +8,61 @@ from types import ModuleType
 import pytest
 
 from macros.fingerprint import ROOT
-from macros.translate import KERNELS, TranslationError, javascript, refused
-from perfmodel import kernels
+from macros.labs import script as script_of_the_labs
+from macros.translate import KERNELS, SOURCES, TranslationError, javascript, refused
 from verify import labs
 
-SOURCE = (ROOT / KERNELS).read_text(encoding="utf-8")
+TEXTS = {path: (ROOT / path).read_text(encoding="utf-8") for path in SOURCES}
 
 
 @pytest.fixture(scope="module")
 def script() -> str:
-    return javascript()
+    return script_of_the_labs()
 
 
-@pytest.mark.parametrize("name", labs.names())
-def test_a_kernel_is_the_same_in_javascript(script: str, name: str) -> None:
+@pytest.mark.parametrize("name", labs.functions())
+def test_a_function_is_the_same_in_javascript(script: str, name: str) -> None:
     count, wrong = labs.differences(name, script)
     assert count >= 16
     assert wrong == []
 
 
-def test_every_kernel_has_its_grid_and_all_are_large_together() -> None:
-    assert set(labs.GRIDS) == set(labs.names())
+def test_every_function_has_its_grid_and_all_are_large_together() -> None:
+    assert set(labs.GRIDS) == set(labs.functions())
     assert sum(sum(1 for _ in grid()) for grid in labs.GRIDS.values()) >= 20_000
 
 
 def test_two_translations_are_equal_and_name_their_source(script: str) -> None:
-    assert script == javascript()
-    assert script.startswith("// Made from perfmodel/kernels.py when the site was built.")
+    assert script.startswith(javascript())
+    assert script.startswith("// Made from perfmodel/kernels.py, macros/wording.py, macros/views.py when the site was built.")
 
 
-CHANGES = {
-    "queue_peak": ("return largest - math.floor(", "return largest - 1 - math.floor("),
-    "pipeline_total": ("rest = tasks - full * every", "rest = tasks - full * every + 1"),
-    "ring_state": ("grid[right][chunk] += grid[i][chunk]", "grid[right][chunk] += 2 * grid[i][chunk]"),
-    "transfer_s": ("return latency_s + transfer_bytes", "return latency_s + (1 + 1e-15) * transfer_bytes"),
+CHANGES = {  # function: its module, its text, and a change
+    "queue_peak": (KERNELS, "return largest - math.floor(", "return largest - 1 - math.floor("),
+    "pipeline_total": (KERNELS, "rest = tasks - full * every", "rest = tasks - full * every + 1"),
+    "ring_state": (KERNELS, "grid[right][chunk] += grid[i][chunk]", "grid[right][chunk] += 2 * grid[i][chunk]"),
+    "transfer_s": (KERNELS, "return latency_s + transfer_bytes", "return latency_s + (1 + 1e-15) * transfer_bytes"),
+    "half_up": ("macros/wording.py", "value + 0.5 + 1e-9", "value + 0.5 - 1e-9"),
+    "number": ("macros/wording.py", "places = 2", "places = 1"),
+    "way_name": ("macros/views.py", '"in shards"', '"in shreds"'),
+    "scaled_bar": ("macros/views.py", "felt * 24 > 96", "felt * 24 > 97"),
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("side", ["Python", "JavaScript"])
-def test_a_kernel_changed_on_one_side_is_caught(script: str, name: str, side: str) -> None:
-    """By as little as the last bit."""
-    old, new = CHANGES[name]
-    assert SOURCE.count(old) == 1
-    changed = SOURCE.replace(old, new)
+def test_a_function_changed_on_one_side_is_caught(script: str, name: str, side: str) -> None:
+    """By as little as the last bit, or a letter."""
+    path, old, new = CHANGES[name]
+    assert TEXTS[path].count(old) == 1
+    changed = TEXTS[path].replace(old, new)
     module = ModuleType("changed")
     exec(changed, module.__dict__)
     if side == "Python":
-        _, wrong = labs.differences(name, script, module)
+        _, wrong = labs.differences(name, script, module.__dict__[name])
     else:
-        _, wrong = labs.differences(name, javascript(changed), kernels)
+        before = {one: TEXTS[one] for one in SOURCES[: SOURCES.index(path)]}
+        _, wrong = labs.differences(name, javascript({**before, path: changed}))
     assert wrong
     assert wrong[0].startswith(f"{name}(")
 
@@ -83,8 +88,13 @@ REFUSED = [
     ("z = max(y)", 6, 9, "max of a list is not translated"),
     ("z = math.exp(x)", 6, 9, "math.exp is not on the list of what is called"),
     ("y.sort()", 6, 5, "y.sort is not on the list of what is called"),
-    ("z = 'text'", 6, 9, "only numbers and truth values are translated, got 'text'"),
-    ("z = None", 6, 9, "only numbers and truth values are translated, got None"),
+    ("z = b'text'", 6, 9, "only numbers, texts and truth values are translated, got b'text'"),
+    ("z = None", 6, 9, "only numbers, texts and truth values are translated, got None"),
+    ("z = f'{x}'", 6, 9, "JoinedStr is not on the list"),
+    ("z = '%d' % x", 6, 9, "texts are only added"),
+    ("z = 3 * 'a'", 6, 9, "texts are only added"),
+    ("z = 'a' < str(x)", 6, 9, "texts are not ordered alike"),
+    ("z = 'a'.upper()", 6, 9, "'a'.upper is not on the list of what is called"),
     ("z = 9007199254740993", 6, 9, "a whole number must be at most 2^53, got 9007199254740993"),
     ("a, b = x, x", 6, 5, "assign one thing at a time"),
     ("a = b = x", 6, 5, "assign one thing at a time"),
@@ -103,7 +113,7 @@ def test_what_javascript_reads_otherwise_is_refused(line: str, row: int, column:
     found = refused(in_a_kernel(line))
     assert any((f.line, f.column) == (row, column) and message in f.message for f in found), found
     with pytest.raises(TranslationError, match=re.escape(f"{KERNELS}:{row}:{column}: ")):
-        javascript(in_a_kernel(line))
+        javascript({KERNELS: in_a_kernel(line)})
 
 
 @pytest.mark.parametrize(
@@ -122,11 +132,35 @@ def test_what_is_no_function_is_refused(source: str, message: str) -> None:
 
 
 def test_what_is_alike_is_not_refused() -> None:
-    assert refused(SOURCE) == []
+    assert refused(TEXTS[KERNELS]) == []
     assert refused(in_a_kernel("z: list[float] = [x for x in y if x > 0]")) == []
+    assert refused("def f(x: bool) -> str:\n    return 'a' + str(1) if x else ''.join(['b'])\n") == []
+
+
+def test_a_truth_value_is_one_only_where_it_is_declared() -> None:
+    found = refused("def f(x: float) -> int:\n    y = x > 1\n    if y:\n        return 1\n    return 0\n")
+    assert [(f.line, f.message[:23]) for f in found] == [(3, "y: a test must compare,")]
+
+
+OTHERS = {"perfmodel.kernels": {"ring_s"}}
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("from perfmodel.kernels import ring\n", "perfmodel.kernels has no function ring to import by that name"),
+        ("from perfmodel.kernels import ring_s as r\n", "perfmodel.kernels has no function ring_s to import by that name"),
+        ("from perfmodel.units import MB\n", "only functions are translated"),
+        ("def ring_s(x):\n    return x\n", "ring_s has the name of another module's function"),
+        ("def f(x):\n    return ring_s(x)\n", "ring_s is not on the list of what is called"),
+    ],
+)
+def test_a_module_takes_from_those_before_it_by_name(source: str, message: str) -> None:
+    assert any(message in f.message for f in refused(source, "macros/views.py", OTHERS))
+    assert refused("from perfmodel.kernels import ring_s\n\n\ndef f(x):\n    return ring_s(x)\n", "macros/views.py", OTHERS) == []
 
 
 def test_the_table_names_what_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(labs, "javascript", lambda: javascript(in_a_kernel("z = y[-1]")))
+    monkeypatch.setattr(labs, "script", lambda: javascript({KERNELS: in_a_kernel("z = y[-1]")}))
     assert labs.main() == 1
     assert capsys.readouterr().out == f"{KERNELS}:6:9: y[-1]: JavaScript counts from the start only, one element at a time\n"

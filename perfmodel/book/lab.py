@@ -16,7 +16,13 @@ DDP = Source(
     place="bucket_cap_mb",
 )
 
-_given("cluster.parameters", 40_000_000, "", "the parameters of the lab’s model: in FP32 its gradients have the size of the book’s", HERE)
+_given(
+    "cluster.parameters",
+    40_000_000,
+    "",
+    "the parameters of the lab’s model: in FP32 its gradients have the size of the book’s",
+    HERE,
+)
 _given("cluster.gradient", 4, "B", "the size of one gradient in FP32", HERE)
 _given("cluster.compute", 50 * MS, "ms", "the computing of one step in the lab", HERE)
 _given("cluster.backward", 2, "×", "how many times as long the backward pass takes as the forward pass", HERE)
@@ -25,7 +31,15 @@ _given("cluster.bucket", 25 * MIB, "MiB", "the size of a bucket by default", DDP
 for _name, _c in zip(("book", "v100", "h100", "h100x4"), cluster.CLUSTERS, strict=True):
     _given(f"cluster.{_name}_gpus", _c.gpus, "", f"the GPUs of each machine: {_c.name}", _c.source)
     _given(f"cluster.{_name}_nodes", _c.nodes, "", f"the machines: {_c.name}", HERE if _c.nodes > 1 else _c.source)
-    _given(f"cluster.{_name}_link", _c.link.bytes_per_s, "GB/s", f"a GPU’s link inside the machine, each way: {_c.name}", _c.link.source)
+    _given(
+        f"cluster.{_name}_link",
+        _c.link.bytes_per_s,
+        "GB/s",
+        f"a GPU’s link inside the machine, each way: {_c.name}",
+        _c.link.source,
+    )
     _given(f"cluster.{_name}_cpu", _c.cpu.bytes_per_s, "GB/s", f"a GPU’s link to the CPU, each way: {_c.name}", _c.cpu.source)
-    _given(f"cluster.{_name}_network", _c.network.bytes_per_s, "GB/s", f"a GPU’s network port, each way: {_c.name}", _c.network.source)
+    _given(
+        f"cluster.{_name}_network", _c.network.bytes_per_s, "GB/s", f"a GPU’s network port, each way: {_c.name}", _c.network.source
+    )
     _given(f"cluster.{_name}_latency", _c.latency_s, "µs", f"the latency of a transfer: {_c.name}", _c.latency_source)
