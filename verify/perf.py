@@ -108,7 +108,7 @@ def drive(site: Path, lab: str, control: str, query: str = "", inputs: int = 100
           root.scrollIntoView();
         }})""")
         tab.goto(f"{address}/lab.html{query}")
-        times: list[float] = tab.wait_for_function("window.answers", timeout=60_000).json_value()
+        times: list[float] = tab.wait_for_function("() => window.answers", timeout=60_000).json_value()
         first: float = tab.evaluate("window.firstAnswer")
         context.close()
     return {"first_s": first, "p95_ms": times[int(0.95 * len(times))]}
