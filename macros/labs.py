@@ -316,10 +316,11 @@ def script() -> str:
     return f"{_translated(texts)}const labs = {declared};\n"
 
 
-def _control(lab: Lab, control: Control) -> str:
+def _control(lab: Lab, control: Control, say: Callable[[str], tuple[str, str]]) -> str:
     """One control: a list; or a number, a slider beside it, and buttons where it is walked. They wake up with the script."""
     name = f"lab-{lab.name}-{control.name}"
-    label = f'<label for="{name}">{escape(control.label)}</label>'
+    shown, plain = say(control.label)
+    label = f'<label for="{name}">{shown}</label>'
     if control.options:
         choices = "".join(
             f'<option value="{value:g}"{" selected" if value == control.value else ""}>{words}</option>'
@@ -333,13 +334,13 @@ def _control(lab: Lab, control: Control) -> str:
         f'<button type="button" data-walk="{control.name}" data-by="{by}" disabled>{words}</button>'
         for by, words in zip((-1, 1), control.buttons or (), strict=False)
     )
-    shown = control.zero if control.zero and not control.value else control.unit
-    unit = f'<span class="lab-unit" data-unit="{control.name}" aria-hidden="true">{escape(shown)}</span>' if control.unit else ""
+    words = control.zero if control.zero and not control.value else control.unit
+    unit = f'<span class="lab-unit" data-unit="{control.name}" aria-hidden="true">{escape(words)}</span>' if control.unit else ""
     return (
         f'<div class="lab-control">{label}<span class="lab-number"><input type="number" id="{name}" data-field="{control.name}" inputmode="decimal" '
         f'min="{control.low:g}" max="{control.high:g}" step="{control.step:g}" value="{control.value:g}" readonly>{unit}</span>'
         f'<input type="range" data-slide="{control.name}" min="{low:g}" max="{top:g}" step="{step:g}" value="{at:g}" '
-        f'aria-label="{escape(control.label, quote=True)}" aria-valuetext="{escape(control.said(), quote=True)}" disabled>'
+        f'aria-label="{escape(plain, quote=True)}" aria-valuetext="{escape(control.said(), quote=True)}" disabled>'
         + (f'<span class="lab-walk">{walk}</span>' if walk else "")
         + "</div>"
     )
@@ -367,7 +368,7 @@ def lab_html(lab: Lab, say: Callable[[str], tuple[str, str]]) -> str:
             f'<div class="lab-control"><label for="lab-{lab.name}-preset">start from</label><select id="lab-{lab.name}-preset" data-preset disabled>'
             f"{choices}<option>your own</option></select></div>"
         )
-    controls = preset + "".join(_control(lab, control) for control in lab.controls)
+    controls = preset + "".join(_control(lab, control, say) for control in lab.controls)
     title, plain = say(lab.title)
     question, _ = say(lab.question)
     buttons = "".join(
