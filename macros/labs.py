@@ -15,12 +15,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from macros import translate, views, wording
+from macros import translate, views
 from macros.calls import Piece
 from macros.evaluate import book, speaker
 from macros.fingerprint import ROOT
 from macros.quantity import QuoteError
-from perfmodel import kernels
+from perfmodel import kernels, wording
 from perfmodel.ladder import LADDER
 from perfmodel.units import GB, MIB, MS, US
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from macros.fingerprint import ROOT
 
 KERNELS = "perfmodel/kernels.py"
-SOURCES = (KERNELS, "macros/wording.py", "macros/views.py")
+SOURCES = (KERNELS, "perfmodel/wording.py", "macros/views.py")
 """What is translated: a module may import from those before it."""
 
 _NODES: tuple[type[ast.AST], ...] = (

@@ -7,19 +7,6 @@ classes name roles, and the palette's colours come from `figures.css`. Values ar
 
 from __future__ import annotations
 
-from macros.wording import (
-    brief_time,
-    bytes_text,
-    counted,
-    feels_like,
-    fixed,
-    grouped,
-    half_up,
-    number,
-    rate_text,
-    ticks_text,
-    time_text,
-)
 from perfmodel.kernels import (
     bucket_count,
     one_gpu_s,
@@ -38,6 +25,19 @@ from perfmodel.kernels import (
     ring_state,
     run_streams,
     sync_terms,
+)
+from perfmodel.wording import (
+    brief_time,
+    bytes_text,
+    counted,
+    feels_like,
+    fixed,
+    grouped,
+    half_up,
+    number,
+    rate_text,
+    ticks_text,
+    time_text,
 )
 
 # ---- Drawing --------------------------------------------------------------------------------------------------------------------

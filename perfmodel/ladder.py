@@ -1,7 +1,7 @@
 """The latency ladder: how long things take, from a cache hit to a packet across an ocean.
 
 The times and notes are Eliot Eshelman's, as Dive into Deep Learning 13.4 reprints them. Nothing here rounds or words a time:
-`rescale` is a division, and `macros.wording.feels_like` puts it in words.
+`rescale` is a division, and `perfmodel.wording.feels_like` puts it in words.
 
 >>> LADDER[0].action, round(slowest_to_fastest())
 ('L1 cache hit', 100000000)

@@ -17,10 +17,10 @@ from typing import Any
 
 import quickjs
 
-from macros import views, wording
+from macros import views
 from macros.labs import LABS, Lab, script
 from macros.translate import TranslationError
-from perfmodel import kernels
+from perfmodel import kernels, wording
 
 State = tuple[Any, ...]
 TIMES = (0.0, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 7.25, 1e-9, 1e6)

@@ -11,13 +11,13 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
-from macros import text, views, wording
+from macros import text, views
 from macros.evaluate import book
 from macros.figures import TABLES
 from macros.fingerprint import ROOT
 from macros.labs import LABS, NARROW, WIDE, Control, Lab, lab, lab_html
 from macros.quantity import QuoteError
-from perfmodel import cluster, kernels
+from perfmodel import cluster, kernels, wording
 from perfmodel.streams import Task, run
 from perfmodel.units import BYTES, MIB, RATE, TIME
 from verify.labs import GRIDS, _numbers

@@ -19,9 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from macros import wording
 from macros.text import decimal
-from perfmodel import ladder
+from perfmodel import ladder, wording
 from perfmodel.ladder import LADDER, Latency
 
 steady = settings(derandomize=True, deadline=None, max_examples=300)

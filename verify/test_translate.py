@@ -34,7 +34,7 @@ def test_every_function_has_its_grid_and_all_are_large_together() -> None:
 
 def test_two_translations_are_equal_and_name_their_source(script: str) -> None:
     assert script.startswith(javascript())
-    assert script.startswith("// Made from perfmodel/kernels.py, macros/wording.py, macros/views.py when the site was built.")
+    assert script.startswith("// Made from perfmodel/kernels.py, perfmodel/wording.py, macros/views.py when the site was built.")
 
 
 CHANGES = {  # function: its module, its text, and a change
@@ -42,8 +42,8 @@ CHANGES = {  # function: its module, its text, and a change
     "pipeline_total": (KERNELS, "rest = tasks - full * every", "rest = tasks - full * every + 1"),
     "ring_state": (KERNELS, "grid[right][chunk] += grid[i][chunk]", "grid[right][chunk] += 2 * grid[i][chunk]"),
     "transfer_s": (KERNELS, "return latency_s + transfer_bytes", "return latency_s + (1 + 1e-15) * transfer_bytes"),
-    "half_up": ("macros/wording.py", "value + 0.5 + 1e-9", "value + 0.5 - 1e-9"),
-    "number": ("macros/wording.py", "places = 2", "places = 1"),
+    "half_up": ("perfmodel/wording.py", "value + 0.5 + 1e-9", "value + 0.5 - 1e-9"),
+    "number": ("perfmodel/wording.py", "places = 2", "places = 1"),
     "way_name": ("macros/views.py", '"in shards"', '"in shreds"'),
     "scaled_bar": ("macros/views.py", "felt * 24 > 96", "felt * 24 > 97"),
 }

@@ -14,8 +14,8 @@ from macros.figures.core import Drawn
 from macros.quantity import QuoteError
 from macros.scan import Fault
 from macros.tables import Table
-from macros.timelines import trace
 from perfmodel.number import Ledger
+from perfmodel.trace import trace
 
 PAGES = (act1, act2, act3, act4, act5, act6, lab)
 FIGURES: dict[str, Callable[[], Drawn]] = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}

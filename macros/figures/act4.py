@@ -17,10 +17,10 @@ from macros.figures.core import Drawn, count, value
 from macros.quantity import value_text
 from macros.tables import Cell, Name, Num, Table
 from macros.timelines import in_unit
-from macros.wording import feels_like
 from perfmodel import hardware
 from perfmodel.book.act4 import PIPES
 from perfmodel.ladder import LADDER, rescaled
+from perfmodel.wording import feels_like
 
 _BOOK = "worked example · Dive into Deep Learning 13.4"
 
