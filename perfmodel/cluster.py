@@ -129,6 +129,24 @@ def step_s(*, way: str, gradient_bytes: float, cluster: Cluster, compute_s: floa
     return float(kernels.overlapped_step_s(compute_s, buckets, whole_s / buckets))
 
 
+def step_tasks(*, way: str, gradient_bytes: float, cluster: Cluster, compute_s: float, bucket_bytes: float) -> list[Task]:
+    """The step of `step_s` with buckets, for `streams.run`: the GPU computes, and the network sends a bucket whenever one is full.
+
+    Each bucket is one task here, however many transfers it takes. Raises as `step_s` does.
+
+    >>> [task.name for task in step_tasks(way="ring", gradient_bytes=2, cluster=BOOK_SERVER, compute_s=3, bucket_bytes=1)]
+    ['forward', 'backward 1', 'bucket 1', 'backward 2', 'bucket 2']
+    """
+    not_negative("compute_s", compute_s)
+    buckets = kernels.bucket_count(gradient_bytes, positive("bucket_bytes", bucket_bytes))
+    bucket_s = sum(terms_s(way=way, gradient_bytes=gradient_bytes, cluster=cluster, messages=buckets)) / buckets
+    made = [Task(name="forward", streams=("GPU",), duration_s=compute_s / 3)]
+    for k in range(1, buckets + 1):
+        made.append(Task(name=f"backward {k}", streams=("GPU",), duration_s=2 * compute_s / 3 / buckets))
+        made.append(Task(name=f"bucket {k}", streams=("network",), duration_s=bucket_s, waits=(len(made) - 1,), role="transfer"))
+    return made
+
+
 class _Transfers:
     """Transfers in the order issued. A port runs its transfers in that order, so what arrived last says that all before have."""
 

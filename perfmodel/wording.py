@@ -238,3 +238,14 @@ def ticks_text(ticks: float) -> str:
     ('28\\xa0ticks', '1\\xa0tick')
     """
     return counted(number(ticks), "ticks")
+
+
+def percent(value: float) -> str:
+    """A share of 1 in per cent, to a tenth; nothing but all of it is 100 %.
+
+    >>> percent(0.5), percent(0.9966), percent(0.99999), percent(1.0)
+    ('50.0\\xa0%', '99.7\\xa0%', '99.9\\xa0%', '100\\xa0%')
+    """
+    if value >= 1 - 1e-12:
+        return "100\u00a0%"
+    return fixed(min(value * 100, 99.9), 1) + "\u00a0%"

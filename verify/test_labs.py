@@ -18,7 +18,7 @@ from macros.fingerprint import ROOT
 from macros.labs import LABS, NARROW, WIDE, Control, Lab, lab, lab_html
 from macros.quantity import QuoteError
 from perfmodel import cluster, kernels, wording
-from perfmodel.streams import Task, run
+from perfmodel.streams import run
 from perfmodel.units import BYTES, MIB, RATE, TIME
 from verify.labs import GRIDS, _numbers
 
@@ -270,18 +270,15 @@ def test_the_engine_would_catch_a_wrong_formula() -> None:
     assert engine != pytest.approx(sum(cluster.terms_s(way="two levels", gradient_bytes=160e6, cluster=c)), rel=1e-3)
 
 
-@pytest.mark.parametrize("buckets", [1, 2, 7, 50])
-@pytest.mark.parametrize("bucket_sync_s", [0.0, 1e-3, 4e-3, 0.1])
-def test_an_overlapped_step_is_what_the_engine_says(buckets: int, bucket_sync_s: float) -> None:
-    """The backward pass in as many pieces as there are buckets; each is sent when it is there, one after the other."""
-    compute_s = 0.09
-    tasks = [Task(name="forward", streams=("GPU",), duration_s=compute_s / 3)]
-    for k in range(buckets):
-        tasks.append(Task(name=f"backward {k}", streams=("GPU",), duration_s=2 * compute_s / 3 / buckets))
-        tasks.append(
-            Task(name=f"bucket {k}", streams=("link",), duration_s=bucket_sync_s, waits=(len(tasks) - 1,), role="transfer")
-        )
-    assert kernels.overlapped_step_s(compute_s, buckets, bucket_sync_s) == pytest.approx(run(tasks).total_s, rel=1e-12)
+@pytest.mark.parametrize("way", cluster.WAYS)
+@pytest.mark.parametrize("bucket_bytes", [160e6, 80e6, 25e6, 3.2e6])
+@pytest.mark.parametrize("compute_s", [0.0, 0.003, 0.09, 1.0])
+def test_an_overlapped_step_is_what_the_engine_says(way: str, bucket_bytes: float, compute_s: float) -> None:
+    for c in cluster.CLUSTERS:
+        step = {"way": way, "gradient_bytes": 160e6, "cluster": c, "compute_s": compute_s, "bucket_bytes": bucket_bytes}
+        made = cluster.step_tasks(**step)  # type: ignore[arg-type]
+        assert cluster.step_s(**step) == pytest.approx(run(made).total_s, rel=1e-12)  # type: ignore[arg-type]
+        assert sum(task.duration_s for task in made if task.streams == ("GPU",)) == pytest.approx(compute_s)
 
 
 def test_one_machine_is_the_server_of_the_act() -> None:
