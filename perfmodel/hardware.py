@@ -76,10 +76,11 @@ ETHERNET_LINE = Pipe(name="100 GbE, line rate", bytes_per_s=100 * GBIT, kind="de
 V100_MEMORY = Pipe(name="V100 HBM2", bytes_per_s=900 * GB, kind="vendor peak", source=V100_SHEET)
 
 
-def move_s(*, size_bytes: float, bytes_per_s: float) -> float:
-    """Seconds to move `size_bytes` through one pipe: S/B. It ignores latency: see `burst_s`.
+def move_s(*, size_bytes: float, bytes_per_s: float, latency_s: float = 0.0) -> float:
+    """Seconds to move `size_bytes` through one pipe: alpha + S/B, where alpha is what it takes before the first byte moves.
 
-    Raises ValueError for a size that is negative or not finite, and for a rate of 0 or below.
+    It ignores what else is in the pipe. For words of a memory, see `burst_s`.
+    Raises ValueError for a size or a latency that is negative or not finite, and for a rate of 0 or below.
 
     >>> move_s(size_bytes=160e6, bytes_per_s=PCIE_3.bytes_per_s)
     0.01
@@ -88,7 +89,7 @@ def move_s(*, size_bytes: float, bytes_per_s: float) -> float:
     """
     not_negative("size_bytes", size_bytes)
     positive("bytes_per_s", bytes_per_s)
-    return size_bytes / bytes_per_s
+    return not_negative("latency_s", latency_s) + size_bytes / bytes_per_s
 
 
 # Line rates. A bit per second is 1/8 byte per second, in the constants of `perfmodel.units`.
@@ -285,6 +286,27 @@ def matmul_flop_per_byte(*, n: int, element_bytes: float) -> float:
     """
     at_least("n", n, 1)
     return 2 * n / (3 * positive("element_bytes", element_bytes))
+
+
+def matmul_s(
+    *, m: int, n: int, k: int, element_bytes: float, peak_flop_per_s: float, bytes_per_s: float, launch_s: float = 0.0
+) -> float:
+    """Seconds for a product of an m×k and a k×n matrix: L + max(2·m·n·k/peak, (m·k + k·n + m·n)·bytes/bandwidth).
+
+    The roofline in time, behind a launch of L seconds where nothing hides it. With the peak of a data sheet it is the least time
+    there can be; a measured ceiling in place of the peak makes it a prediction for large products. It leaves out that a small
+    product can't fill the chip, and that tiles at its edges compute more than is asked for.
+    Raises ValueError for a side below 1, a rate or an element of 0 or below, and a launch that is negative or not finite.
+
+    >>> matmul_s(m=4096, n=4096, k=4096, element_bytes=4, peak_flop_per_s=15.7e12, bytes_per_s=900e9) == 2 * 4096**3 / 15.7e12
+    True
+
+    Source: Williams, Waterman & Patterson 2009; hand calculation.
+    """
+    flop = 2 * at_least("m", m, 1) * at_least("n", n, 1) * at_least("k", k, 1)
+    moved = (m * k + k * n + m * n) * positive("element_bytes", element_bytes)
+    rate = attainable_flop_per_s(flop_per_byte=flop / moved, peak_flop_per_s=peak_flop_per_s, bytes_per_s=bytes_per_s)
+    return not_negative("launch_s", launch_s) + flop / rate
 
 
 def elementwise_flop_per_byte(*, element_bytes: float, flop: float = 1, reads: int = 2, writes: int = 1) -> float:

@@ -67,6 +67,9 @@ MIXED_ADAM = ModelState(parameters_bytes=2, gradients_bytes=2, optimizer_bytes=1
 
 Rajbhandari et al. 2020, section 3.1: 2 + 2 + K, with K = 12.
 """
+MIXED_ADAM_FP32_GRADIENTS = ModelState(parameters_bytes=2, gradients_bytes=4, optimizer_bytes=12)
+"""The same with gradients summed in FP32, as Megatron-LM does: 18 bytes. Hand calculation: 2 + 4 + 12, the total that
+Korthikanti et al. 2022 draw in figure 1."""
 RECIPES = {"SGD": FP32_SGD, "momentum": FP32_MOMENTUM, "Adam": FP32_ADAM, "Adam, mixed precision": MIXED_ADAM}
 """The recipes by name, the leanest first."""
 
