@@ -251,9 +251,9 @@ def ledger_html(audit: Audit, link: Callable[[str], str]) -> str:
 
 
 def act_of(number: Number) -> str:
-    """The act a number is entered for, as the id of its part of the Symbols page: act-6."""
-    found = re.search(r"act(\d+)\.py$", number.path)
-    return f"act-{found[1]}" if found else "runs"
+    """The act or the page a number is entered for, as the id of its part of the Symbols page: act-6, reality."""
+    found = re.search(r"book/(act)?(\w+)\.py$", number.path)
+    return f"{'act-' if found[1] else ''}{found[2]}" if found else "runs"
 
 
 def symbols_html(audit: Audit, link: Callable[[str], str]) -> str:
@@ -274,7 +274,7 @@ def symbols_html(audit: Audit, link: Callable[[str], str]) -> str:
             for symbol, found in sorted(meanings[act].items(), key=lambda item: item[0].lower())
         )
         head = "".join(f'<th scope="col">{word}</th>' for word in ("Symbol", "Stands for", "Unit", "Name"))
-        title = act.replace("act-", "Act ")
+        title = act.replace("act-", "Act ").capitalize()
         out.append(
             f'<h2 id="{act}">{title}</h2><div class="scroll" role="region" aria-label="Symbols of {title}">'
             f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'

@@ -4,7 +4,7 @@ A `given` comes from outside: its value and source are stated here, once, and pi
 A `model` is computed by this package; the formula printed beside it is evaluated on the same inputs and must agree.
 """
 
-from perfmodel.book import act1, act2, act3, act4, act5, act6
+from perfmodel.book import act1, act2, act3, act4, act5, act6, reality
 from perfmodel.book.ledger import LEDGER
 
-__all__ = ["LEDGER", "act1", "act2", "act3", "act4", "act5", "act6"]
+__all__ = ["LEDGER", "act1", "act2", "act3", "act4", "act5", "act6", "reality"]
