@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve verify numbers lockstep faults labs cuda bench fix clean
+.PHONY: help site serve verify numbers reality lockstep faults labs cuda bench fix clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -35,6 +35,9 @@ numbers: $(READY) ## check every number on every page, in two seconds
 
 fix: $(READY) ## correct the digits of wrong quotes, and show what changed
 	@$(PY) -m macros.audit --fix
+
+reality: $(READY) ## hold the models against measurements that others have published: print a table
+	@$(PY) -m verify.reality
 
 lockstep: $(READY) ## train replicas and processes against one, every fault too: print a table
 	@$(PY) -m verify.lockstep

@@ -207,5 +207,5 @@ def pipeline_tasks(
         if issued and stages > 1:
             look += ((device + 1) % stages, (device - 1) % stages)
     if any(todo):
-        raise ValueError(f"the passes of {schedule} wait for each other")  # no schedule here does
+        raise ValueError(f"the passes of {schedule} wait for each other")
     return tasks

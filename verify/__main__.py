@@ -26,7 +26,8 @@ BUILD = ROOT / "build"
 LEGS = {
     "perfmodel": "model", "verify.test_model": "model", "verify.test_right_values": "model", "verify.test_units": "model",
     "verify.test_program": "model", "verify.test_overlap": "model", "verify.test_hardware": "model",
-    "verify.test_ladder": "model", "verify.test_scaling": "model",
+    "verify.test_ladder": "model", "verify.test_scaling": "model", "verify.test_alphabeta": "model", "verify.test_stages": "model",
+    "verify.test_buckets": "model", "verify.test_sharding": "model", "verify.test_reality": "model", "verify.reality": "model",
     "macros": "numbers", "verify.test_quotes": "numbers", "verify.test_relations": "numbers", "verify.test_naked": "numbers",
     "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers", "verify.test_measured": "numbers",
     "verify.test_translate": "labs", "verify.labs": "labs",
@@ -41,7 +42,7 @@ ORDER = ("code", "numbers", "model", "lockstep", "cuda", "labs", "site", "browse
 WHAT = {
     "code": "ruff, mypy --strict, the arrows between the rooms",
     "numbers": "planted faults caught, harmless edits silent",
-    "model": "closed forms = engine = independent simulation; right values",
+    "model": "closed forms = engine = independent simulation; right values; published measurements within their gates",
     "lockstep": "k replicas = 1 replica: in process, over processes, on two hosts; each mutant caught",
     "cuda": "on a GPU: lockstep, the queue, copies, overlap, memory, products, programs",
     "labs": "the kernels give the same in JavaScript; what it would read otherwise is refused",
