@@ -5,8 +5,7 @@ Nothing is predicted in the record's name: each prediction is made here, at buil
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
@@ -18,29 +17,17 @@ from macros.evaluate import speaker
 from macros.gpu_record import GpuRecord
 from macros.quantity import QuoteError
 from macros.records import RecordError
-from macros.tables import Cell, Code, Name, Num, Power, Table
+from macros.tables import TIMES, Cell, Code, Instead, Name, Num, Power, Signed, Table, scale, scaled
 from perfmodel.hardware import attainable_flop_per_s, matmul_flop_per_byte, move_s
 from perfmodel.launch import python_bound_step_s
 from perfmodel.overlap import copies_s
 from perfmodel.pipeline import AsyncPipeline
 
-TIMES = (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0))
 RATES = (("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12))
 SPEEDS = (("MFLOP/s", 1e6), ("GFLOP/s", 1e9), ("TFLOP/s", 1e12))
 
 
 # Cells ----------------------------------------------------------------------------------------------------------------------------
-
-
-def _scale(value: float, units: Sequence[tuple[str, float]]) -> tuple[str, int]:
-    """The unit of a family that a value reads well in, and the decimals that show three of its digits."""
-    value = abs(float(f"{value:.3g}"))  # as it will read: 999.9 µs is 1.00 ms
-    unit, size = max((each for each in units if value >= each[1]), key=lambda each: each[1], default=units[0])
-    return unit, max(2 - math.floor(math.log10(value / size)), 0) if value else 0
-
-
-def _in(value: float, units: Sequence[tuple[str, float]]) -> Num:
-    return Num(value, *_scale(value, units))
 
 
 @dataclass(frozen=True)
@@ -50,36 +37,17 @@ class Quartiles(Num):
     high: float = 0.0
 
     def __str__(self) -> str:
-        unit, places = _scale(self.high, TIMES)
+        unit, places = scale(self.high, TIMES)
         low, high = (text.show(value, unit, places) for value in (self.value, self.high))
         return f"{low.partition(text.NBSP)[0]}–{high}"
 
 
-@dataclass(frozen=True)
-class Instead(Num):
-    """Words in the place of a number, in a column of numbers."""
-
-    value: float = 0.0
-    words: str = "–"
-
-    def __str__(self) -> str:
-        return self.words
-
-
-class Signed(Num):
-    """A computed cell with its sign, in per cent: +3.2%."""
-
-    def __str__(self) -> str:
-        shown = text.show(round(self.value, 3), "%", 0 if abs(self.value) >= 1 else 1)
-        return f"+{shown}" if round(self.value, 3) > 0 else shown
-
-
 def _times(measured: Mapping[str, Any], predicted: float | None, otherwise: str = "–") -> list[Cell]:
     """What was measured, its quartiles, what the model says, and the error; or words in the place of a prediction."""
-    cells: list[Cell] = [_in(measured["median"], TIMES), Quartiles(measured["low"], high=measured["high"])]
+    cells: list[Cell] = [scaled(measured["median"], TIMES), Quartiles(measured["low"], high=measured["high"])]
     if predicted is None:
         return [*cells, Instead(words=otherwise), Instead()]
-    return [*cells, _in(predicted, TIMES), Signed(measured["median"] / predicted - 1)]
+    return [*cells, scaled(predicted, TIMES), Signed(measured["median"] / predicted - 1)]
 
 
 TIMED = ("Measured", "Quartiles", "Predicted", "Error")
@@ -110,7 +78,7 @@ def _queue(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str]
     rows: list[list[Cell]] = []
     for size in found["sizes"]:
         t1, t2, t3 = (size[name]["median"] for name in ("t1", "t2", "t3"))
-        costs.append([Num(size["side"]), *(_in(value, TIMES) for value in (t1, t2, t3))])
+        costs.append([Num(size["side"]), *(scaled(value, TIMES) for value in (t1, t2, t3))])
         for row in size["rows"]:
             model = AsyncPipeline(enqueue=t1, compute=t2, fetch=t3, tasks=row["tasks"], barrier_every=row["barrier_every"])
             fetched = "each" if row["barrier_every"] else "the last"
@@ -127,7 +95,7 @@ def _copies(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
         model = None if row is largest else move_s(size_bytes=row["bytes"], bytes_per_s=largest["bytes_per_s"])
         memory = "pinned" if row["pinned"] else "pageable"
         rows.append(
-            [memory, Name(row["way"]), Num(row["bytes"], "MB"), _in(row["bytes_per_s"], RATES), *_times(row["measured"], model, "sets the rate")]
+            [memory, Name(row["way"]), Num(row["bytes"], "MB"), scaled(row["bytes_per_s"], RATES), *_times(row["measured"], model, "sets the rate")]
         )  # fmt: skip
     yield Table(("Memory", "Way", "Size", "Rate", *TIMED), rows, "Copies between the memory of the host and that of the GPU")
 
@@ -140,7 +108,7 @@ def _overlap(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | st
             model = copies_s(**times, overlap=row["streams"] > 1)
             streams = "a second one for copies" if row["streams"] > 1 else "a single one"
             rows.append(
-                [Num(size["side"]), Num(size["kernels"]), _in(size["kernel_s"], TIMES), _in(size["copy_s"], TIMES), streams,
+                [Num(size["side"]), Num(size["kernels"]), scaled(size["kernel_s"], TIMES), scaled(size["copy_s"], TIMES), streams,
                  *_times(row["measured"], model)]
             )  # fmt: skip
     yield Table(
@@ -153,7 +121,7 @@ def _memory(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
     rows: list[list[Cell]] = []
     for row in found["rows"]:
         model = None if row is largest or not largest else move_s(size_bytes=2 * row["bytes"], bytes_per_s=largest["bytes_per_s"])
-        rows.append([Num(row["bytes"], "MB"), _in(row["bytes_per_s"], RATES), *_times(row["measured"], model, "sets the rate")])
+        rows.append([Num(row["bytes"], "MB"), scaled(row["bytes_per_s"], RATES), *_times(row["measured"], model, "sets the rate")])
     yield Table(("Size", "Rate", *TIMED), rows, "Copies within the memory of the GPU: each byte is read and written")
 
 
@@ -172,7 +140,7 @@ def _matmul(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
             model = 2 * side**3 / rate
         otherwise = "sets the roof" if row is roof else "–"
         rows.append(
-            [Name(row["dtype"]), Num(side), _in(row["flop_per_s"], SPEEDS), *_times(row["measured"], model, otherwise)]
+            [Name(row["dtype"]), Num(side), scaled(row["flop_per_s"], SPEEDS), *_times(row["measured"], model, otherwise)]
         )  # fmt: skip
     yield Table(("Precision", "Side", "Rate", *TIMED), rows, "Products of square matrices, and the roofline of this GPU")
 
@@ -189,7 +157,7 @@ def _programs(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | s
                 ops=row["operations"], gpus=1, launch_s=queued / row["operations"], op_s=computed / row["operations"]
             )
         rows.append(
-            [Code(row["program"]), Num(row["batch"]), _in(queued, TIMES), _in(computed, TIMES), *_times(row["measured"], model), Power(row["difference"])]
+            [Code(row["program"]), Num(row["batch"]), scaled(queued, TIMES), scaled(computed, TIMES), *_times(row["measured"], model), Power(row["difference"])]
         )  # fmt: skip
     head = ("Program", "Batch", "Queue it", "Compute it", *TIMED, "Difference")
     if rows:
