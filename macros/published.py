@@ -24,13 +24,14 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """One table: its rows as text, as they were printed, where it is from, and how it got here."""
+    """One table: its rows as text, as they were printed, where it is from, how it got here, and whether all of it was held against the source."""
 
     name: str
     rows: tuple[Row, ...]
     source: Source
     hardware: str
     entered: str
+    compared: bool
 
 
 def digest(content: bytes) -> str:
@@ -54,7 +55,9 @@ def read(folder: Path, name: str) -> Published:
         )
     rows = tuple(MappingProxyType(row) for row in csv.DictReader(io.StringIO(content.decode("utf-8"))))
     source = Source(**{key: entry.get(key, "") for key in ("title", "authors", "url", "licence", "place")})
-    return Published(name=name, rows=rows, source=source, hardware=entry["hardware"], entered=entry["entered"])
+    return Published(
+        name=name, rows=rows, source=source, hardware=entry["hardware"], entered=entry["entered"], compared=entry["compared"]
+    )
 
 
 @lru_cache(maxsize=64)

@@ -272,7 +272,7 @@ def hierarchy_b200() -> DataSet:
         both = alphabeta.hierarchical_s(gpus_per_node=8, nic_bytes_per_s=EFA.bytes_per_s / 8, **inputs)
         points.append(Point(label=f"{size / MIB:g} MiB", predicted=across, high=both, measured=time, gated=size >= GIB, size=size))
     return DataSet(
-        name="hierarchy_b200", title="The same in three phases", kind="bracket", model="between 2(N−1)/N · S/B' and that with 2(g−1)/g · S/B added",
+        name="hierarchy_b200", title="The nodes of B200 in three phases", kind="bracket", model="between 2(N−1)/N · S/B' and that with 2(g−1)/g · S/B added",
         inputs="data sheet of the network; the rate of one node at each size", constants=5, tables=("allreduce_b200",), points=tuple(points), unit="ms",
         where="from 1 GiB",
     )  # fmt: skip
@@ -510,7 +510,7 @@ def pipeline() -> DataSet:
 
 def interleaved() -> DataSet:
     """Interleaved 1F1B, a layer a chunk."""
-    return _pipeline("interleaved", "The same, interleaved", "1F1B-I", "time ~ (m + (p−1)/v)/m")
+    return _pipeline("interleaved", "Interleaved, on the same", "1F1B-I", "time ~ (m + (p−1)/v)/m")
 
 
 def bubbles() -> DataSet:
@@ -525,7 +525,7 @@ def bubbles() -> DataSet:
         for row in table("pipeline_bubbles").rows
     )
     return DataSet(
-        name="bubbles", title="Their bubbles", kind="bound", model="(p−1)/(v·m + p−1)", inputs="none", tables=("pipeline_bubbles",), points=points, unit="%",
+        name="bubbles", title="Bubbles of both", kind="bound", model="(p−1)/(v·m + p−1)", inputs="none", tables=("pipeline_bubbles",), points=points, unit="%",
     )  # fmt: skip
 
 
@@ -631,7 +631,7 @@ def matmul_elsewhere() -> DataSet:
         for gpu, (precision, chip) in chips.items()
     }
     return DataSet(
-        name="matmul_elsewhere", title="The same, with ceilings from elsewhere", kind="prediction", model="max(2mnk/ceiling, bytes/bandwidth)",
+        name="matmul_elsewhere", title="Products with ceilings from elsewhere", kind="prediction", model="max(2mnk/ceiling, bytes/bandwidth)",
         inputs="data sheet of the memory; for each GPU, the best rate on another machine", constants=3, tables=("matmul_azure", "matmul_best"),
         points=_azure(ceilings, []), unit="ms", gate=_gate("matmul_elsewhere"), where="every side from 4096",
         reason="The ceiling is the best of a search over many shapes, on another machine. The A100 of the table never gets that far: at its best it "
@@ -651,7 +651,7 @@ def best() -> DataSet:
         for row in table("matmul_best").rows
     )
     return DataSet(
-        name="best", title="The best product of each of many chips", kind="bound", model="2mnk/peak", inputs="data sheet", tables=("matmul_best",), points=points, unit="ms",
+        name="best", title="The best product of each chip", kind="bound", model="2mnk/peak", inputs="data sheet", tables=("matmul_best",), points=points, unit="ms",
     )  # fmt: skip
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
@@ -17,8 +16,8 @@ import plotly.graph_objects as go
 from macros import published, reality
 from macros.figures.core import Drawn
 from macros.reality import Point, data_set
-from macros.tables import TIMES, Cell, Instead, Name, Num, Signed, Table, scaled
-from perfmodel.units import GB, GIB, MS
+from macros.tables import TIMES, Cell, Instead, Link, Name, Num, Signed, Table, scaled
+from perfmodel.units import MS
 
 BADGE = "published measurements beside a cost model"
 DASHES = ("solid", "dash", "dot")
@@ -57,7 +56,6 @@ def _dots(part: Series, x: Sequence[float], y: Sequence[float]) -> go.Scatter:
     digits = [[float(f"{value:.4g}") for value in values] for values in (x, y)]
     return go.Scatter(
         x=digits[0], y=digits[1], mode="markers", name=part.name, meta={"role": part.role, "muted": part.muted},
-        hovertext=[point.label for point in part.points],
     )  # fmt: skip
 
 
@@ -153,18 +151,19 @@ def _error_table(parts: Sequence[Series]) -> Table:
 def collectives() -> Drawn:
     """On the line at both ends; far below it in between."""
     parts = [
-        *_series("allreduce_a100", "A100, fit", "transfer"),
-        *_series("flat_b200", "four nodes of B200, data sheet", "compute"),
-        *_series("ring_mi325x", "nodes of MI325X, a constant", "update"),
-        *_series("ring_node", "H200 and B200, a constant each", "host"),
+        *_series("allreduce_a100", "A100, fit", "transfer", 12),
+        *_series("flat_b200", "four nodes of B200, data sheet", "compute", 8),
+        *_series("ring_mi325x", "nodes of MI325X, a constant", "update")[:1],
     ]
+    close = [*_series("ring_node", "H200 and B200", "host"), *_series("ring_nodes", "nodes of H200", "host")]
     return Drawn(
         _against(parts, "ms", MS),
         'From [= q("1 GiB", sizes.large) =] up a ring is all it takes: with [= q("64", sizes.ranks) =] GPUs it is off by [= q("0.17 %", reality.ring_mi325x_high) =]',
         "Predicted over measured time of an allreduce, both on log scales. Large messages lie on the line on all machines. In the middle "
         "the points lie below it: reality is slower.",
-        "A point is one size on one machine; pale ones are held by no gate. Below the dashed line reality was slower.",
-        _table(parts, "ms"),
+        "A point is one size on one machine, and some are left out; pale ones are held by no gate. Below the dashed line reality was slower. The table also holds rings over H200 and B200, "
+        "which would lie on top of the others.",
+        _table([*parts, *close], "ms"),
         badge=BADGE,
     )
 
@@ -172,8 +171,8 @@ def collectives() -> Drawn:
 def collectives_error() -> Drawn:
     """Flat at both ends, and a deep valley between."""
     parts = [
-        *_series("allreduce_a100", "A100, fit", "transfer"),
-        *_series("flat_b200", "four nodes of B200, data sheet", "compute"),
+        *_series("allreduce_a100", "A100, fit", "transfer", 12),
+        *_series("flat_b200", "four nodes of B200, data sheet", "compute", 8),
     ]
     ticks = [
         (2.0**power, words)
@@ -250,24 +249,15 @@ def pipelines_error() -> Drawn:
 # Memory.
 
 
-def memory() -> Drawn:
-    """All on the line."""
-
-    def as_gb(points: Sequence[Point], size: float) -> list[Point]:
-        return [replace(p, predicted=p.predicted * size / GB, measured=p.measured * size / GB) for p in points]
-
-    parts = [
-        Series("ZeRO, three stages", "compute", thinned(data_set("zero_memory").points, 27)),
-        Series("transformers", "transfer", as_gb(data_set("transformer_memory").points, GIB)),
-    ]
-    return Drawn(
-        _against(parts, "GB", 1),
-        "Memory is arithmetic: every cell comes out as printed",
-        "Predicted over printed memory of a GPU, both on log scales. All points lie on the line.",
-        "Every other cell of the table for ZeRO is drawn. The papers computed these themselves, so this tests our formulas, not reality.",
-        _table(parts, "GB"),
-        kind="example",
-        badge="worked examples of the papers",
+def memory() -> Table:
+    """What four transformers take on each GPU, as printed and as computed: equal."""
+    rows: list[list[Cell]] = []
+    for point in data_set("transformer_memory").points:
+        rows.append([Name(point.label), Name(point.printed), Num(point.predicted, "", len(point.printed.partition(".")[2]))])
+    return Table(
+        ("Model", "Printed (GiB)", "Computed (GiB)"),
+        rows,
+        "Memory on each GPU: model state, all activations, and with selective recomputation",
     )
 
 
@@ -278,7 +268,7 @@ def products() -> Drawn:
     """A bound below which nothing lies, and a prediction that hugs the line for large products."""
     parts = [
         *_series("matmul", "A100, H100, H200: measured ceiling", "compute"),
-        *_series("roofline", "V100, P100, T4: data sheet", "transfer", 48),
+        *_series("roofline", "V100, P100, T4: data sheet", "transfer", 16),
     ]
     return Drawn(
         _against(parts, "ms", MS),
@@ -295,7 +285,7 @@ def products_error() -> Drawn:
     """Errors shrink as products grow."""
     parts = [
         *_series("matmul", "A100, H100, H200: measured ceiling", "compute"),
-        *_series("roofline", "V100, P100, T4: data sheet", "transfer", 48),
+        *_series("roofline", "V100, P100, T4: data sheet", "transfer", 16),
     ]
     ticks = [(1e6, "1 MFLOP"), (1e8, "100 M"), (1e10, "10 GFLOP"), (1e12, "1 TFLOP")]
     return Drawn(
@@ -313,7 +303,7 @@ def products_error() -> Drawn:
 
 def pcie() -> Drawn:
     """Two lines of points on the dashed line, but for the smallest copies from the GPU."""
-    parts = [*_series("pcie_up", "to the GPU", "transfer", 20), *_series("pcie_down", "from the GPU", "fetch", 20)]
+    parts = [*_series("pcie_up", "to the GPU", "transfer", 12), *_series("pcie_down", "from the GPU", "fetch", 12)]
     return Drawn(
         _against(parts, "ms", MS, (0.002, 0.01, 0.1, 1, 5)),
         'Latency plus bytes over bandwidth: a typical error is [= q("0.48 %", reality.pcie_up_typical) =] to the GPU, and [= q("0.87 %", reality.pcie_down_typical) =] from it',
@@ -330,7 +320,6 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
     "reality-steps": steps,
     "reality-pipelines": pipelines,
     "reality-pipelines-error": pipelines_error,
-    "reality-memory": memory,
     "reality-products": products,
     "reality-products-error": products_error,
     "reality-pcie": pcie,
@@ -350,20 +339,36 @@ def sets() -> Table:
             [Name(each.title), each.kind, Name(each.inputs), Num(len(each.gated)), *errors, Name(reality.gate_words(each) + where), verdict]
         )  # fmt: skip
     wider = " ".join(
-        f"{each.title}: a wide gate, for a reason. {each.reason}" for each in reality.data_sets() if each.reason
+        f"A wide gate, for a reason: {each.title[0].lower()}{each.title[1:]}. {each.reason}"
+        for each in reality.data_sets()
+        if each.reason
     )
     return Table(("Data set", "Kind", "Inputs", "Points", "Min", "Median", "Max", "Gate", "Holds"), rows, wider)
 
 
 def sources() -> Table:
-    """Where every table of figures is from, and how it got here."""
-    rows: list[list[Cell]] = []
+    """The works that the figures are from: where in them, what was measured, and whether all of it was held against the work."""
+    works: dict[tuple[str, str], list[published.Published]] = {}
     for name in published.names():
         found = published.table(name)
+        works.setdefault((found.source.title, found.source.url), []).append(found)
+    rows: list[list[Cell]] = []
+    for (title, url), tables in works.items():
+        places = "; ".join(dict.fromkeys(each.source.place for each in tables))
+        hardware = "; ".join(dict.fromkeys(each.hardware for each in tables))
+        by = tables[0].source.authors + (f" ({tables[0].source.licence})" if tables[0].source.licence else "")
+        compared = all(each.compared for each in tables)
         rows.append(
-            [Name(str(found.source)), Name(found.source.authors), Name(found.hardware), Num(len(found.rows)), Name(found.entered)]
+            [
+                Link(title, url),
+                Name(by),
+                Name(places),
+                Name(hardware),
+                Num(sum(len(each.rows) for each in tables)),
+                "yes" if compared else "no",
+            ]
         )
-    return Table(("Source", "By", "Hardware", "Rows", "How it got here"), rows)
+    return Table(("Source", "By", "Where", "Hardware", "Rows", "Compared"), rows)
 
 
-TABLES: dict[str, Callable[[], Table]] = {"reality": sets, "published": sources}
+TABLES: dict[str, Callable[[], Table]] = {"reality": sets, "reality-memory": memory, "published": sources}
