@@ -374,7 +374,7 @@ def test_planted_gib_as_gb(monkeypatch: pytest.MonkeyPatch, again: Callable[[], 
     assert {slip.partition(",")[0] for slip in again()} >= {"zero_memory", "baidu"}
     monkeypatch.setattr(reality, "GB", 1e9)
     monkeypatch.setattr(reality, "GIB", 1e9)
-    assert {slip.partition(",")[0] for slip in again()} >= {"transformer_memory"}
+    assert len(reality.transformer_memory().slips()) == 12
 
 
 @pytest.mark.parametrize("factor", [lambda n: (n - 1) / n, lambda n: 1.0, lambda n: 2 * n / (n - 1)])

@@ -282,7 +282,7 @@ def products() -> Drawn:
 
 
 def products_error() -> Drawn:
-    """Errors shrink as products grow."""
+    """Errors shrink as products grow: far below zero on the left, near it on the right."""
     parts = [
         *_series("matmul", "A100, H100, H200: measured ceiling", "compute"),
         *_series("roofline", "V100, P100, T4: data sheet", "transfer", 16),
