@@ -22,13 +22,13 @@ _SAYS = {
 
 def source(record: Record) -> Source:
     """Where a run number comes from: this record, with its date, torch and machine."""
-    place = f"training run of {record.date}, PyTorch {record.torch}, {record.device} ({record.machine})"
+    place = f"training run of {record.date}, {record.made_with}, {record.device} ({record.machine})"
     return Source(title="Training at Scale", authors="the authors of this site", place=place)
 
 
-def badge(record: Record) -> str:
+def badge(record: Record, what: str = "training run") -> str:
     """What a figure drawn from a record says of itself."""
-    return f"training run · {record.date.partition(' ')[0]} · PyTorch {record.torch}"
+    return f"{what} · {record.date.partition(' ')[0]} · {record.made_with}"
 
 
 @cache
