@@ -30,6 +30,11 @@ V100_PAPER = Source(
     url="https://images.nvidia.com/content/volta-architecture/pdf/volta-architecture-whitepaper.pdf",
     place="table 1",
 )
+XEON_SHEET = Source(
+    title="Intel Xeon Platinum 8180 processor, specifications",
+    authors="Intel",
+    url="https://ark.intel.com/content/www/us/en/ark/products/120496/intel-xeon-platinum-8180-processor-38-5m-cache-2-50-ghz.html",
+)
 ROOFLINE = Source(
     title="Roofline: an insightful visual performance model for multicore architectures",
     authors="Samuel Williams, Andrew Waterman and David Patterson",
@@ -245,6 +250,23 @@ CORES = (
     _v100("640 tensor cores, each a 4×4×4 product a cycle", 640, 64),
 )
 """From one scalar unit to tensor cores, all on one V100 at one clock: wider, then more, then made for matrices."""
+
+
+XEON_CORES, XEON_FMA_UNITS, XEON_WIDTH, XEON_CLOCK_PER_S = 28, 2, 16, 2.5e9
+"""A server CPU of the V100's year: cores, AVX-512 units in each, FP32 lanes in each of those, and cycles a second at base clock."""
+XEON_FP32 = Peak(
+    name="Xeon Platinum 8180, FP32",
+    flop_per_s=fma_flop_per_s(units=XEON_CORES * XEON_FMA_UNITS * XEON_WIDTH, fma_per_cycle=1, cycles_per_s=XEON_CLOCK_PER_S),
+    kind="derived",  # at base clock; a CPU lowers its clock under AVX-512
+    source=XEON_SHEET,
+)
+XEON_CHANNELS, XEON_TRANSFERS_PER_S, DDR4_BYTES = 6, 2.666e9, 8
+XEON_MEMORY = Pipe(
+    name="Xeon Platinum 8180, six channels of DDR4-2666",
+    bytes_per_s=XEON_CHANNELS * XEON_TRANSFERS_PER_S * DDR4_BYTES,
+    kind="derived",
+    source=XEON_SHEET,
+)
 
 
 def attainable_flop_per_s(*, flop_per_byte: float, peak_flop_per_s: float, bytes_per_s: float) -> float:
