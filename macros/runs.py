@@ -171,5 +171,7 @@ def _enter_products(ledger: Ledger) -> None:
                      "o + n**3*c", o=call, n=n, c=c)  # fmt: skip
         ledger.model(f"products.r{side}", 2 * side**3 / times[side].value, "GFLOP/s", f"the rate of a product of side {side}", ROOFLINE,
                      "2*n**3/t", n=n, t=times[side])  # fmt: skip
+        ledger.model(f"products.d{side}", times[side].value / side**3 / each, "×",
+                     f"a multiply-add in a product of side {side}, against one of the largest", ROOFLINE, "t/n**3/c", t=times[side], n=n, c=c)  # fmt: skip
         ledger.model(f"products.o{side}", call.value / times[side].value, "%", f"how much of a product of side {side} is the call", ROOFLINE,
                      "o/t", o=call, t=times[side])  # fmt: skip

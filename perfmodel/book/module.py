@@ -25,7 +25,7 @@ from perfmodel.memory import ZERO
 from perfmodel.number import Number
 from perfmodel.scaling import GOYAL
 from perfmodel.sources import HERE, Source
-from perfmodel.streams import Schedule, run
+from perfmodel.streams import Schedule, Task, run
 from perfmodel.units import DAY, GB, MB, MINUTE, MS, TB, B
 
 _given, _model, _of = LEDGER.given, LEDGER.model, LEDGER.names.__getitem__
@@ -105,6 +105,9 @@ _gpu = {
 }
 _gpu_time = _model("chip.gpu_time", matmul.matmul_s(n=int(_n.value), **_gpu), "ms", "the largest product on a V100, at best, with a launch",
                    ROOFLINE, "L + F/P", L=_launch, F=_flop, P=_peak)  # fmt: skip
+_product = _model(
+    "chip.product", 2 * _n.value**3 / _peak.value, "ms", "the same without the launch", ROOFLINE, "F/P", F=_flop, P=_peak
+)
 _tiny_time = _model("chip.tiny_time", matmul.matmul_s(n=int(_tiny.value), **_gpu), "µs", "the tiny product on a V100, at best, with a launch",
                     ROOFLINE, "L + 3*b*n**2/B", L=_launch, b=_fp32, n=_tiny, B=_bandwidth)  # fmt: skip
 _model("chip.tiny_launch", _launch.value / _tiny_time.value, "%", "how much of that the launch takes", ROOFLINE,
@@ -114,6 +117,19 @@ _model("chip.tiny_cpu_time", 2 * _tiny.value**3 / _cpu_peak.value, "µs", "the t
 _model("chip.half_side", matmul.half_speed_side(overhead_s=_launch.value, each_s=2 / _peak.value), "",
        "the side at which launching a product takes a V100 as long as computing it", MODULE_MODEL,
        "(L*P/2)**(1/3)", L=_launch, P=_peak)  # fmt: skip
+
+
+def clock_tasks() -> list[Task]:
+    """What a GPU has in its queue when a clock is read too early: a product from before, and the one that is to be timed."""
+    return [
+        Task(name="earlier product", streams=("GPU",), duration_s=_product.value),
+        Task(name="launch", streams=("Python",), duration_s=_launch.value, role="host"),
+        Task(name="product", streams=("GPU",), duration_s=_product.value, waits=(1,)),
+    ]
+
+
+_model("clock.after", run(clock_tasks()).total_s, "ms", "what a clock shows that is read before the GPU has done what came before", MODULE_MODEL,
+       "max(p, L) + p", p=_product, L=_launch)  # fmt: skip
 
 # The small network.
 NETWORK = splitting.mlp(int(_in.value), int(_hidden.value), int(_out.value))
