@@ -24,7 +24,7 @@ PLAIN_SYMBOLS = {"t1": "t₁", "t2": "t₂", "t3": "t₃", "alpha": "α"}
 COMMANDS = {
     "frac", "cdot", "times", "left", "right", "max", "min", "lceil", "rceil", "lfloor", "rfloor", "mathrm", "text", "alpha", "approx", "le",
     "ge", "lt", "gt", "ldots", "dots", "sum", "log", "ln", "quad", "qquad", "textrm", "infty", "in", "to", "ne", "pm", "sqrt", "mathbf",
-    "beta", "epsilon", "ell", "prime", "cdots",
+    "beta", "epsilon", "sigma", "ell", "prime", "cdots",
 }  # fmt: skip
 _LEVEL: dict[type[ast.operator], int] = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.Div: 2, ast.Pow: 4}
 

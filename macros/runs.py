@@ -121,13 +121,19 @@ def _enter_noise(ledger: Ledger) -> None:
             ledger.run(f"noise.{name}{end}", value, "×" if name == "ratio" else "", says + words, of)
     for name, parts in shown["parts"].items():
         ledger.run(f"average.parts_{name}", tuple(parts), "", f"how a batch is divided: {name} shards", of)
+    first, last = shown["parts"]["uneven"][0], shown["parts"]["uneven"][-1]
+    says = "how much a sample of the last uneven shard counts in the plain average, against one of the first"
+    ledger.run("average.heavy", first / last, "×", says, of)
     for name, says in (
         ("equal", "the average over equal shards"),
         ("uneven", "the average over uneven shards"),
         ("weighted", "uneven shards, each weighted by its part of the batch,"),
         ("normed", "the average over equal shards with batch normalization"),
     ):
-        ledger.run(f"average.{name}", shown["averages"][name], "", f"how far {says} lies from the gradient of the whole batch", of)
+        unit = "%" if name in ("uneven", "normed") else ""
+        ledger.run(
+            f"average.{name}", shown["averages"][name], unit, f"how far {says} lies from the gradient of the whole batch", of
+        )
 
 
 def clocked(record: GpuRecord) -> Source:

@@ -340,6 +340,25 @@ def noise_variance() -> Drawn:
     )
 
 
+def noise_numbers() -> Table:
+    """What the experiment found, with its interval, beside what the law says."""
+    level = text.show(value("noise.level"), "%", 0)
+    low, high = load("noise").results["compared"]
+    rows: list[list[Cell]] = [
+        [
+            "slope of log variance over log batch",
+            *(Num(value(f"noise.slope{end}"), "", 3) for end in ("", "_low", "_high")),
+            Num(-1),
+        ],
+        [
+            f'variance of [= q("{high}", noise.large) =] samples against [= q("{low}", noise.small) =]',
+            *(Num(value(f"noise.ratio{end}"), "", 3) for end in ("", "_low", "_high")),
+            Num(low / high),
+        ],
+    ]
+    return Table(("What", "Found", f'[= q("{level}", noise.level) =] interval, low', "high", "By the law"), rows)
+
+
 def warm_up_ways() -> Drawn:
     """Three ways to the same rate: at once, in one jump, or up a ramp."""
     base, peak, climb = value("batch.base_lr"), value("batch.scaled_lr"), count("warm.steps")
@@ -548,6 +567,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "matmul-exercise": matmul_exercise,
     "matmul-small": matmul_small,
     "averages": averages,
+    "noise-numbers": noise_numbers,
     "recipes": recipes,
     "scale-out-when": scale_out_when,
     "scale-out-jobs": scale_out_jobs,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from perfmodel import hardware, matmul, memory, scale_out, splitting
+from perfmodel import hardware, matmul, memory, scale_out, scaling, splitting
 from perfmodel.book.ledger import LEDGER
 from perfmodel.data_parallel import (
     PYTORCH_DDP,
@@ -23,7 +23,7 @@ from perfmodel.data_parallel import (
 from perfmodel.hardware import ROOFLINE, V100_SHEET, XEON_SHEET
 from perfmodel.memory import ZERO
 from perfmodel.number import Number
-from perfmodel.scaling import GOYAL
+from perfmodel.scaling import GOYAL, SMITH
 from perfmodel.sources import HERE, Source
 from perfmodel.streams import Schedule, Task, run
 from perfmodel.units import DAY, GB, MB, MINUTE, MS, TB, B
@@ -155,6 +155,21 @@ _state = _model("net.state", memory.model_state(parameters=int(_parameters.value
 _kept = _model("net.activations", memory.dense_activations_bytes(NETWORK, batch=int(_of("batch.per_gpu").value), element_bytes=_fp32.value),
                "KB", "the activations that a GPU keeps for backward, of its part of the batch", MODULE_MODEL,
                "b*(i + h + o)*e", b=_of("batch.per_gpu"), i=_in, h=_hidden, o=_out, e=_fp32)  # fmt: skip
+
+_adds = _model("net.others", float(2 * _hidden.value + _out.value), "FLOP", "what else it computes for a sample: a sum for each bias, a ReLU",
+               MODULE_MODEL, "2*h + o", h=_hidden, o=_out)  # fmt: skip
+_model("net.share", 1 / (1 + _adds.value * _batch.value / _forward.value), "%", "how much of the arithmetic of its forward pass is products",
+       MODULE_MODEL, "1/(1 + e*B/F)", e=_adds, B=_batch, F=_forward)  # fmt: skip
+
+# What the linear rule does to the scatter of the steps.
+_r, _R, _b32 = _of("batch.base_lr"), _of("batch.scaled_lr"), _of("batch.per_gpu")
+_rates = {"R": _R, "r": _r, "b": _b32, "B": _batch}
+_model("scatter.step", scaling.step_noise(lr=_R.value, batch=int(_batch.value)) / scaling.step_noise(lr=_r.value, batch=int(_b32.value)), "×",
+       "the scatter of one step with the larger batch and the scaled rate, against before", SMITH, "(R/r)**2*b/B", **_rates)  # fmt: skip
+_model("scatter.whole",
+       scaling.pass_noise(lr=_R.value, batch=int(_batch.value), samples=int(_batch.value))
+       / scaling.pass_noise(lr=_r.value, batch=int(_b32.value), samples=int(_batch.value)),
+       "×", "the scatter of all steps over the same samples, against before", SMITH, "(R/r)**2*(b/B)**2", **_rates)  # fmt: skip
 
 # One step in two ways.
 _gpus, _S, _link = _of("sync.gpus"), _of("sync.gradient"), _of("sync.link")
