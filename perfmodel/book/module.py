@@ -156,10 +156,10 @@ _kept = _model("net.activations", memory.dense_activations_bytes(NETWORK, batch=
                "KB", "the activations that a GPU keeps for backward, of its part of the batch", MODULE_MODEL,
                "b*(i + h + o)*e", b=_of("batch.per_gpu"), i=_in, h=_hidden, o=_out, e=_fp32)  # fmt: skip
 
-_adds = _model("net.others", float(2 * _hidden.value + _out.value), "FLOP", "what else it computes for a sample: a sum for each bias, a ReLU",
+_others = _model("net.others", float(2 * _hidden.value + _out.value), "FLOP", "what else it computes for a sample: a sum for each bias, a ReLU",
                MODULE_MODEL, "2*h + o", h=_hidden, o=_out)  # fmt: skip
-_model("net.share", 1 / (1 + _adds.value * _batch.value / _forward.value), "%", "how much of the arithmetic of its forward pass is products",
-       MODULE_MODEL, "1/(1 + e*B/F)", e=_adds, B=_batch, F=_forward)  # fmt: skip
+_model("net.share", 1 / (1 + _others.value * _batch.value / _forward.value), "%", "how much of the arithmetic of its forward pass is products",
+       MODULE_MODEL, "1/(1 + e*B/F)", e=_others, B=_batch, F=_forward)  # fmt: skip
 
 # What the linear rule does to the scatter of the steps.
 _r, _R, _b32 = _of("batch.base_lr"), _of("batch.scaled_lr"), _of("batch.per_gpu")
