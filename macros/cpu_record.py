@@ -6,7 +6,9 @@ one that other code made is shown and called stale.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from macros import gpu_record
 from macros.gpu_record import GpuRecord
@@ -26,3 +28,12 @@ def read() -> GpuRecord | None:
 def code_hash(root: Path = ROOT) -> str:
     """The hash of the code that makes the record."""
     return gpu_record.code_hash(root, CODE)
+
+
+def busy(environment: Mapping[str, Any]) -> bool:
+    """Whether other work ran in the minute before: more than a quarter of the CPUs had some.
+
+    >>> busy({"load_before": 0.4, "cpus": 2}), busy({"load_before": 6.3, "cpus": 2})
+    (False, True)
+    """
+    return float(environment["load_before"]) > 0.25 * int(environment["cpus"])

@@ -26,9 +26,10 @@ BUILD = ROOT / "build"
 LEGS = {
     "perfmodel": "model", "verify.test_model": "model", "verify.test_right_values": "model", "verify.test_units": "model",
     "verify.test_program": "model", "verify.test_overlap": "model", "verify.test_hardware": "model",
-    "verify.test_ladder": "model", "verify.test_scaling": "model",
+    "verify.test_ladder": "model", "verify.test_scaling": "model", "verify.test_module": "model",
     "macros": "numbers", "verify.test_quotes": "numbers", "verify.test_relations": "numbers", "verify.test_naked": "numbers",
     "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers", "verify.test_measured": "numbers",
+    "verify.test_module_measure": "numbers", "verify.test_module_pages": "numbers", "verify.measure": "numbers",
     "verify.test_translate": "labs", "verify.labs": "labs",
     "verify.test_code": "code", "verify.test_verify": "code",
     "verify.test_site": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",

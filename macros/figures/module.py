@@ -152,7 +152,7 @@ def matmul_cube() -> Drawn:
         f"{_bound(f'products.t{last}')} at side {_bound(f'products.n{last}')}. Line: modelled from the time of a call and that of the rightmost dot.",
         f"Dots are medians of {_bound('products.rounds')} rounds, with {_name(about['blas'])} and PyTorch {_name(about['torch'])}. The line is made from only two of "
         f"these times: that of a call, {_bound('products.call')}, and the rightmost dot. At side {_bound(f'products.n{first}')} the call alone is "
-        f"{_bound(f'products.o{first}')} of the time.",
+        f"{_bound(f'products.o{first}')} of the time.{' Other work ran on the machine, so these times are too long.' if cpu_record.busy(about) else ''}",
         Table(
             ("Side", "n³", *TIMED, "Rate", "The call"),
             [
