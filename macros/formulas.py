@@ -53,7 +53,10 @@ def _print(node: ast.expr, symbol: Callable[[str], str], tex: bool) -> tuple[str
             return rf"\frac{{{go(node.left)[0]}}}{{{go(node.right)[0]}}}", 9
         case ast.BinOp(op=ast.Pow()):
             power = go(node.right)[0]
-            return paren(go(node.left), 5) + (f"^{{{power}}}" if tex else f"^{paren(go(node.right), 9)}"), 4
+            # A fraction bar ends above its exponent: (a/b)² without parentheses would be read as a²/b, or not at all.
+            divides = isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Div)
+            base = go(node.left)[0], 2 if divides else go(node.left)[1]
+            return paren(base, 5) + (f"^{{{power}}}" if tex else f"^{paren(go(node.right), 9)}"), 4
         case ast.BinOp(op=op):
             level = _LEVEL[type(op)]
             # Left of a product a quotient stands in parentheses, so that a/b·c is never read as a/(b·c).

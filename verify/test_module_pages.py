@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from macros.audit import audit_sources
 from macros.evaluate import book
 from macros.pages import act_of, credit
+from perfmodel.book import module
 from verify.browser import acts
 from verify.test_audit import SMALL, audit_one
 
@@ -60,6 +62,18 @@ def test_no_page_of_the_module_leans_on_the_book() -> None:
     for path, source in pages.items():
         assert "Dive into Deep Learning" not in source, path
         assert "d2l" not in source.lower(), path
+
+
+def test_the_code_on_the_page_runs_and_says_what_the_table_says() -> None:
+    """The example of the decision aid is GPT-2, with the numbers of the table above it."""
+    source = audit_sources().pages["docs/module/3-scale.md"].source
+    [code] = re.findall(r"^```python\n(.*?)^```", source, re.MULTILINE | re.DOTALL)
+    printed: list[object] = []
+    names: dict[str, object] = {"print": printed.append}
+    exec(code, names)
+    assert printed == [("split the model",)]
+    [gpt] = [example.job for example in module.EXAMPLES if example.name == "gpt"]
+    assert names["job"] == gpt
 
 
 def test_symbols_of_the_module_have_a_table_of_their_own() -> None:

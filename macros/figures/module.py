@@ -45,7 +45,7 @@ def two_chips() -> Table:
         ["FP32 arithmetic at best", Num(value("chip.cpu_peak"), "TFLOP/s", 1), Num(value("roofline.peak"), "TFLOP/s", 1)],
         ["memory bandwidth at best", Num(value("chip.cpu_memory"), "GB/s", 0), Num(value("roofline.memory"), "GB/s", 0)],
     ]
-    return Table(("What", '[= plain("Xeon 8180", why="the name of a CPU") =], a CPU', "V100, a GPU"), rows)
+    return Table(("What", '[= plain("Xeon 8180", why="the name of a CPU") =]', "V100"), rows, "A server CPU, and a GPU of its generation")
 
 
 def same_product() -> Table:
@@ -137,11 +137,11 @@ def matmul_cube() -> Drawn:
         if n in sides:
             figure.add_annotation(
                 name="compute",
-                x=3 * math.log10(n) + (-0.12 if n == last else 0.12),
-                y=math.log10(in_unit(value(f"products.t{n}"), "ms")) + (0.14 if n == last else -0.22),
+                x=3 * math.log10(n) + (-0.1 if n > first else 0.1),
+                y=math.log10(in_unit(value(f"products.t{n}"), "ms")) + 0.32,
                 text=f"n = {n}",
                 showarrow=False,
-                xanchor="right" if n == last else "left",
+                xanchor="right" if n > first else "left",
             )
     about = record.environment
     return Drawn(
@@ -208,13 +208,13 @@ _SHORT = {
     "send back": "",
     "loss": "",
     "update": "",
-    "replicate": "copy parameters",
-    "reduce": "send gradients",
+    "replicate": "copy",
+    "reduce": "send",
 }
 
 
-def _span(span: Span, lane: str) -> str:
-    return _SHORT.get(span.name, span.name) if lane != "GPU 0's link" or span.name in ("replicate", "reduce", "allreduce") else ""
+def _span(span: Span, _lane: str) -> str:
+    return _SHORT.get(span.name, span.name)
 
 
 def _step(which: str, total: str, title: str, alt: str, caption: str) -> Drawn:
@@ -274,10 +274,14 @@ _AVERAGES = {
 }
 
 
+def _far(distance: float) -> Num:
+    return Num(distance, "%", 0) if distance > 1e-3 else Power(distance)
+
+
 def averages() -> Table:
     """Two rows are equal up to rounding; the other two are another gradient altogether."""
     rows: list[list[Cell]] = [
-        [parts, how, Power(value(f"average.{name}")), "yes, up to rounding" if value(f"average.{name}") < 1e-12 else "no"]
+        [parts, how, _far(value(f"average.{name}")), "yes, up to rounding" if value(f"average.{name}") < 1e-12 else "no"]
         for name, (parts, how) in _AVERAGES.items()
     ]
     return Table(("Shards", "Combined by", "Distance from the big batch", "The same gradient?"), rows)
@@ -323,7 +327,7 @@ def noise_variance() -> Drawn:
     )
     return Drawn(
         figure,
-        f"From {_bound('noise.small')} samples to {_bound('noise.large')}, the variance falls to {_bound('noise.ratio')}",
+        f"From {_bound('noise.small')} samples to {_bound('noise.large')}, the variance falls to {_bound('noise.ratio')} what it was",
         f"Variance over the size of the batch, both axes logarithmic. The dots of {_bound('noise.draws')} batches of each size lie on a line of slope "
         f"{_bound('noise.slope')}.",
         f"A network of {_bound('noise.parameters')} parameters, {_bound('noise.draws')} batches of each size, drawn from {_bound('noise.samples')} samples. The line is "
@@ -415,9 +419,9 @@ def memory_card() -> Drawn:
         "Adam": (psi * value("state.optimizer"), "update"),
     }
     bars = {
-        "state alone": 0.0,
-        "and activations, most recomputed": value("state.recomputed"),
-        "and all activations": value("state.activations"),
+        "state": 0.0,
+        "activations recomputed": value("state.recomputed"),
+        "all activations": value("state.activations"),
     }
     names = list(bars)
     parts = {
@@ -479,7 +483,7 @@ def recipes() -> Table:
         ["Adam, FP32", Num(value("state.adam"), "B"), "and both moments"],
         ["Adam, mixed precision", Num(value("state.mixed"), "B"), "short parameters and gradients; a full copy and both moments"],
     ]
-    return Table(("How you train", "A parameter costs", "For what"), rows)
+    return Table(("How you train", "Each costs", "For what"), rows)
 
 
 def scale_out_when() -> Table:
