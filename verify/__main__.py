@@ -37,6 +37,7 @@ LEGS = {
     "perfmodel.lockstep": "lockstep", "verify.test_lockstep": "lockstep", "verify.test_records": "lockstep", "verify.test_processes": "lockstep",
     "verify.lockstep": "lockstep", "verify.faults": "lockstep", "verify.hosts": "lockstep",
     "verify.test_cuda": "cuda", "verify.test_cuda_parts": "lockstep", "verify.cuda": "lockstep", "verify.gpu": "lockstep", "verify.test_codechips": "code",
+    "verify.test_train_ddp": "lockstep", "verify.ddp_rank": "lockstep",
 }  # fmt: skip
 ORDER = ("code", "numbers", "model", "lockstep", "cuda", "labs", "site", "browser")
 WHAT = {

@@ -74,7 +74,7 @@ def make_data(samples: int, seed: int) -> tuple[Tensor, Tensor]:
 # part: sampler
 def shards(
     samples: int,
-    batch: int,  # of one rank
+    batch: int,  # of all ranks together
     rank: int,
     ranks: int,
     seed: int,
@@ -86,7 +86,7 @@ def shards(
     """
     random = torch.Generator().manual_seed(seed)
     order = torch.randperm(samples, generator=random)
-    for whole in order.split(batch * ranks):
+    for whole in order.split(batch):
         yield whole.tensor_split(ranks)[rank], len(whole)
 
 
@@ -165,14 +165,21 @@ def save(path: Path, state: dict[str, Any]) -> None:
     buffer = io.BytesIO()
     torch.save(state, buffer)
     content = buffer.getvalue()
-    beside = path.with_name(path.name + ".new")
-    with beside.open("wb") as file:
-        file.write(hashlib.sha256(content).digest() + content)
-        file.flush()
-        os.fsync(file.fileno())  # on the disk before it takes the name
-    os.replace(beside, path)
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        with beside.open("wb") as file:
+            file.write(hashlib.sha256(content).digest() + content)
+            file.flush()
+            os.fsync(file.fileno())  # on the disk before it takes the name
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
+# end: save
+
+
+# part: load
 def load(path: Path) -> dict[str, Any] | None:
     """What was saved; None where there is no file yet."""
     if not path.exists():
@@ -180,12 +187,12 @@ def load(path: Path) -> dict[str, Any] | None:
     content = path.read_bytes()
     checksum, content = content[:32], content[32:]
     if hashlib.sha256(content).digest() != checksum:
-        raise ValueError("is torn, or no checkpoint of this program")
+        raise ValueError(f"{path} is torn, or not a checkpoint of this file")
     file = io.BytesIO(content)
     return torch.load(file, map_location="cpu", weights_only=True)
 
 
-# end: save
+# end: load
 
 
 # part: state
@@ -221,8 +228,8 @@ def settle(model: DDP, x: Tensor) -> None:
     """A first pass that changes nothing.
 
     After its first backward DDP lays out its buffers anew, and another
-    layout adds in another order. Now a run that resumes adds as one that
-    was never interrupted, and both end alike in every bit.
+    layout adds the ranks in another order. A run that resumes would do
+    so later than one that was never stopped, and end with other last bits.
     """
     (0 * model(x).sum()).backward()
     model.zero_grad()
@@ -261,8 +268,8 @@ def train(
     """From step `done` to the last, on the first samples; the rest tests."""
     X, y = data
     for epoch in range(done // run.each + 1, run.epochs + 1):
-        size, me = (run.samples, run.batch_size), (run.rank, run.ranks)
-        batches = shards(*size, *me, seed=run.seed + epoch)
+        seed = run.seed + epoch
+        batches = shards(run.samples, run.batch, run.rank, run.ranks, seed)
         for part, whole in islice(batches, done % run.each, None):
             rate = rate_at(done, run.rate, run.warm_up)
             train_step(model, adam, (X[part], y[part]), whole, rate)
@@ -302,7 +309,7 @@ def flags() -> argparse.ArgumentParser:
     share = number("a number from 0 to below 1", lambda x: 0 <= x < 1)
     add("--epochs", type=whole_number(1), default=3)
     add("--batch-size", type=whole_number(1), default=32, help="of a rank")
-    add("--samples", type=whole_number(1), default=4000)
+    add("--samples", type=whole_number(1, 10**6), default=4000)
     add("--lr", type=positive, default=1e-3, help="for 32 samples a step")
     add("--scale-lr", action="store_true", help="by the linear rule")
     add("--warm-up", type=whole_number(0), default=0, help="steps")
@@ -319,22 +326,21 @@ def flags() -> argparse.ArgumentParser:
 
 
 # part: values
-def whole_number(least: int, most: int = 2**62) -> Callable[[str], int]:
-    """Reads a flag's value, or says what it must be."""
+def whole_number(least: int, most: float = math.inf) -> Callable:
+    bounds = f"of at least {least}"
+    if most < math.inf:
+        bounds = f"from {least} to {most}"
 
     def read(text: str) -> int:
         if text.isdecimal() and least <= int(text) <= most:
             return int(text)
-        rule = f"must be a whole number from {least} to {most}, got {text!r}"
+        rule = f"must be a whole number {bounds}, got {text!r}"
         raise argparse.ArgumentTypeError(rule)
 
     return read
 
 
-def number(
-    rule: str,
-    holds: Callable[[float], bool],
-) -> Callable[[str], float]:
+def number(rule: str, holds: Callable[[float], bool]) -> Callable:
     def read(text: str) -> float:
         try:
             value = float(text)
@@ -483,7 +489,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not same_everywhere(net):
         raise SystemExit("all ranks must hold the same parameters")
     say(f"OK: {run.steps} steps; all ranks hold the same, bit for bit")
-    dist.barrier()
     dist.destroy_process_group()
 
 
