@@ -45,7 +45,9 @@ def two_chips() -> Table:
         ["FP32 arithmetic at best", Num(value("chip.cpu_peak"), "TFLOP/s", 1), Num(value("roofline.peak"), "TFLOP/s", 1)],
         ["memory bandwidth at best", Num(value("chip.cpu_memory"), "GB/s", 0), Num(value("roofline.memory"), "GB/s", 0)],
     ]
-    return Table(("What", '[= plain("Xeon 8180", why="the name of a CPU") =]', "V100"), rows, "A server CPU, and a GPU of its generation")
+    return Table(
+        ("What", '[= plain("Xeon 8180", why="the name of a CPU") =]', "V100"), rows, "A server CPU, and a GPU of its generation"
+    )
 
 
 def same_product() -> Table:
