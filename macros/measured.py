@@ -5,7 +5,8 @@ Nothing is predicted in the record's name: each prediction is made here, at buil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
@@ -17,17 +18,30 @@ from macros.evaluate import speaker
 from macros.gpu_record import GpuRecord
 from macros.quantity import QuoteError
 from macros.records import RecordError
-from macros.tables import TIMES, Cell, Code, Instead, Name, Num, Power, Signed, Table, scale, scaled
+from macros.tables import Cell, Code, Name, Num, Power, Table
 from perfmodel.hardware import attainable_flop_per_s, matmul_flop_per_byte, move_s
 from perfmodel.launch import python_bound_step_s
 from perfmodel.overlap import copies_s
 from perfmodel.pipeline import AsyncPipeline
 
+TIMES = (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0))
 RATES = (("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12))
 SPEEDS = (("MFLOP/s", 1e6), ("GFLOP/s", 1e9), ("TFLOP/s", 1e12))
 
 
 # Cells ----------------------------------------------------------------------------------------------------------------------------
+
+
+def _scale(value: float, units: Sequence[tuple[str, float]]) -> tuple[str, int]:
+    """The unit of a family that a value reads well in, and the decimals that show three of its digits."""
+    value = abs(float(f"{value:.3g}"))  # as it will read: 999.9 µs is 1.00 ms
+    unit, size = max((each for each in units if value >= each[1]), key=lambda each: each[1], default=units[0])
+    return unit, max(2 - math.floor(math.log10(value / size)), 0) if value else 0
+
+
+def scaled(value: float, units: Sequence[tuple[str, float]]) -> Num:
+    """A computed cell, in the unit of a family that it reads well in."""
+    return Num(value, *_scale(value, units))
 
 
 @dataclass(frozen=True)
@@ -37,12 +51,31 @@ class Quartiles(Num):
     high: float = 0.0
 
     def __str__(self) -> str:
-        unit, places = scale(self.high, TIMES)
+        unit, places = _scale(self.high, TIMES)
         low, high = (text.show(value, unit, places) for value in (self.value, self.high))
         return f"{low.partition(text.NBSP)[0]}–{high}"
 
 
-def _times(measured: Mapping[str, Any], predicted: float | None, otherwise: str = "–") -> list[Cell]:
+@dataclass(frozen=True)
+class Instead(Num):
+    """Words in the place of a number, in a column of numbers."""
+
+    value: float = 0.0
+    words: str = "–"
+
+    def __str__(self) -> str:
+        return self.words
+
+
+class Signed(Num):
+    """A computed cell with its sign, in per cent: +3.2%."""
+
+    def __str__(self) -> str:
+        shown = text.show(round(self.value, 3), "%", 0 if abs(self.value) >= 1 else 1)
+        return f"+{shown}" if round(self.value, 3) > 0 else shown
+
+
+def timed(measured: Mapping[str, Any], predicted: float | None, otherwise: str = "–") -> list[Cell]:
     """What was measured, its quartiles, what the model says, and the error; or words in the place of a prediction."""
     cells: list[Cell] = [scaled(measured["median"], TIMES), Quartiles(measured["low"], high=measured["high"])]
     if predicted is None:
@@ -82,7 +115,7 @@ def _queue(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str]
         for row in size["rows"]:
             model = AsyncPipeline(enqueue=t1, compute=t2, fetch=t3, tasks=row["tasks"], barrier_every=row["barrier_every"])
             fetched = "each" if row["barrier_every"] else "the last"
-            rows.append([Num(size["side"]), Num(row["tasks"]), fetched, *_times(row["measured"], model.total)])
+            rows.append([Num(size["side"]), Num(row["tasks"]), fetched, *timed(row["measured"], model.total)])
     yield Table(("Side", "Queue one", "Compute one", "Fetch one"), costs, "One product of square matrices: the inputs of the model")
     yield Table(("Side", "Tasks", "Fetched", *TIMED), rows, "Several products in a row")
 
@@ -95,7 +128,7 @@ def _copies(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
         model = None if row is largest else move_s(size_bytes=row["bytes"], bytes_per_s=largest["bytes_per_s"])
         memory = "pinned" if row["pinned"] else "pageable"
         rows.append(
-            [memory, Name(row["way"]), Num(row["bytes"], "MB"), scaled(row["bytes_per_s"], RATES), *_times(row["measured"], model, "sets the rate")]
+            [memory, Name(row["way"]), Num(row["bytes"], "MB"), scaled(row["bytes_per_s"], RATES), *timed(row["measured"], model, "sets the rate")]
         )  # fmt: skip
     yield Table(("Memory", "Way", "Size", "Rate", *TIMED), rows, "Copies between the memory of the host and that of the GPU")
 
@@ -109,7 +142,7 @@ def _overlap(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | st
             streams = "a second one for copies" if row["streams"] > 1 else "a single one"
             rows.append(
                 [Num(size["side"]), Num(size["kernels"]), scaled(size["kernel_s"], TIMES), scaled(size["copy_s"], TIMES), streams,
-                 *_times(row["measured"], model)]
+                 *timed(row["measured"], model)]
             )  # fmt: skip
     yield Table(
         ("Side", "Products", "Compute one", "Copy one", "Streams", *TIMED), rows, "Products, and a copy of each to the host"
@@ -121,7 +154,7 @@ def _memory(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
     rows: list[list[Cell]] = []
     for row in found["rows"]:
         model = None if row is largest or not largest else move_s(size_bytes=2 * row["bytes"], bytes_per_s=largest["bytes_per_s"])
-        rows.append([Num(row["bytes"], "MB"), scaled(row["bytes_per_s"], RATES), *_times(row["measured"], model, "sets the rate")])
+        rows.append([Num(row["bytes"], "MB"), scaled(row["bytes_per_s"], RATES), *timed(row["measured"], model, "sets the rate")])
     yield Table(("Size", "Rate", *TIMED), rows, "Copies within the memory of the GPU: each byte is read and written")
 
 
@@ -140,7 +173,7 @@ def _matmul(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
             model = 2 * side**3 / rate
         otherwise = "sets the roof" if row is roof else "–"
         rows.append(
-            [Name(row["dtype"]), Num(side), scaled(row["flop_per_s"], SPEEDS), *_times(row["measured"], model, otherwise)]
+            [Name(row["dtype"]), Num(side), scaled(row["flop_per_s"], SPEEDS), *timed(row["measured"], model, otherwise)]
         )  # fmt: skip
     yield Table(("Precision", "Side", "Rate", *TIMED), rows, "Products of square matrices, and the roofline of this GPU")
 
@@ -157,7 +190,7 @@ def _programs(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | s
                 ops=row["operations"], gpus=1, launch_s=queued / row["operations"], op_s=computed / row["operations"]
             )
         rows.append(
-            [Code(row["program"]), Num(row["batch"]), scaled(queued, TIMES), scaled(computed, TIMES), *_times(row["measured"], model), Power(row["difference"])]
+            [Code(row["program"]), Num(row["batch"]), scaled(queued, TIMES), scaled(computed, TIMES), *timed(row["measured"], model), Power(row["difference"])]
         )  # fmt: skip
     head = ("Program", "Batch", "Queue it", "Compute it", *TIMED, "Difference")
     if rows:

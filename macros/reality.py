@@ -17,6 +17,7 @@ from macros.scan import Fault
 from perfmodel import alphabeta, buckets, collectives, hardware, scaling, stages, transformer, zero
 from perfmodel.book.ledger import LEDGER
 from perfmodel.devices import EFA, ETHERNET_10, GPUS
+from perfmodel.matmul import product_s
 from perfmodel.number import Ledger
 from perfmodel.sources import HERE
 from perfmodel.units import GB, GIB, MIB, MS, TFLOP, US
@@ -573,7 +574,7 @@ ELEMENT = {"fp32": 4, "fp16": 2, "FP16": 2, "FP8": 1}
 
 def _product(row: Row, peak: float, memory: float, precision: str) -> float:
     m, n, k = int(row["m"]), int(row["n"]), int(row["k"])
-    return hardware.matmul_s(m=m, n=n, k=k, element_bytes=ELEMENT[precision], peak_flop_per_s=peak, bytes_per_s=memory)
+    return product_s(rows=m, inner=k, columns=n, element_bytes=ELEMENT[precision], peak_flop_per_s=peak, bytes_per_s=memory)
 
 
 def _flop(row: Row) -> float:

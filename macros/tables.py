@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from macros import text
 
-TIMES = (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0))
 Say = Callable[[str], tuple[str, str]]  # words with calls -> (HTML, plain text), held to the rules of prose
 
 
@@ -25,25 +23,6 @@ class Num:
 
     def __str__(self) -> str:
         return text.show(self.value, self.unit, self.places)
-
-
-@dataclass(frozen=True)
-class Instead(Num):
-    """Words in the place of a number, in a column of numbers."""
-
-    value: float = 0.0
-    words: str = "–"
-
-    def __str__(self) -> str:
-        return self.words
-
-
-class Signed(Num):
-    """A computed cell with its sign, in per cent: +3.2%."""
-
-    def __str__(self) -> str:
-        shown = text.show(round(self.value, 3), "%", 0 if abs(self.value) >= 1 else 1)
-        return f"+{shown}" if round(self.value, 3) > 0 else shown
 
 
 @dataclass(frozen=True)
@@ -102,18 +81,6 @@ class Chunks:
             for v, old in zip(self.sums, self.before, strict=True)
         )
         return "".join(f'<span class="chunk{mark}">{v}</span>' for mark, v in zip(marks, self.sums, strict=True))
-
-
-def scale(value: float, units: Sequence[tuple[str, float]]) -> tuple[str, int]:
-    """The unit of a family that a value reads well in, and the decimals that show three of its digits."""
-    value = abs(float(f"{value:.3g}"))  # as it will read: 999.9 µs is 1.00 ms
-    unit, size = max((each for each in units if value >= each[1]), key=lambda each: each[1], default=units[0])
-    return unit, max(2 - math.floor(math.log10(value / size)), 0) if value else 0
-
-
-def scaled(value: float, units: Sequence[tuple[str, float]]) -> Num:
-    """A cell with three digits, in the unit that it reads well in."""
-    return Num(value, *scale(value, units))
 
 
 Cell = Num | Name | Chunks | str

@@ -30,6 +30,11 @@ V100_PAPER = Source(
     url="https://images.nvidia.com/content/volta-architecture/pdf/volta-architecture-whitepaper.pdf",
     place="table 1",
 )
+XEON_SHEET = Source(
+    title="Intel Xeon Platinum 8180 processor, specifications",
+    authors="Intel",
+    url="https://ark.intel.com/content/www/us/en/ark/products/120496/intel-xeon-platinum-8180-processor-38-5m-cache-2-50-ghz.html",
+)
 ROOFLINE = Source(
     title="Roofline: an insightful visual performance model for multicore architectures",
     authors="Samuel Williams, Andrew Waterman and David Patterson",
@@ -248,6 +253,23 @@ CORES = (
 """From one scalar unit to tensor cores, all on one V100 at one clock: wider, then more, then made for matrices."""
 
 
+XEON_CORES, XEON_FMA_UNITS, XEON_WIDTH, XEON_CLOCK_PER_S = 28, 2, 16, 2.5e9
+"""A server CPU of the V100's year: cores, AVX-512 units in each, FP32 lanes in each of those, and cycles a second at base clock."""
+XEON_FP32 = Peak(
+    name="Xeon Platinum 8180, FP32",
+    flop_per_s=fma_flop_per_s(units=XEON_CORES * XEON_FMA_UNITS * XEON_WIDTH, fma_per_cycle=1, cycles_per_s=XEON_CLOCK_PER_S),
+    kind="derived",  # at base clock; a CPU lowers its clock under AVX-512
+    source=XEON_SHEET,
+)
+XEON_CHANNELS, XEON_TRANSFERS_PER_S, DDR4_BYTES = 6, 2.666e9, 8
+XEON_MEMORY = Pipe(
+    name="Xeon Platinum 8180, six channels of DDR4-2666",
+    bytes_per_s=XEON_CHANNELS * XEON_TRANSFERS_PER_S * DDR4_BYTES,
+    kind="derived",
+    source=XEON_SHEET,
+)
+
+
 def attainable_flop_per_s(*, flop_per_byte: float, peak_flop_per_s: float, bytes_per_s: float) -> float:
     """The roofline: min(peak, intensity·bandwidth). Arithmetic and memory overlap perfectly, and the slower one sets the pace.
 
@@ -286,27 +308,6 @@ def matmul_flop_per_byte(*, n: int, element_bytes: float) -> float:
     """
     at_least("n", n, 1)
     return 2 * n / (3 * positive("element_bytes", element_bytes))
-
-
-def matmul_s(
-    *, m: int, n: int, k: int, element_bytes: float, peak_flop_per_s: float, bytes_per_s: float, launch_s: float = 0.0
-) -> float:
-    """Seconds for a product of an m×k and a k×n matrix: L + max(2·m·n·k/peak, (m·k + k·n + m·n)·bytes/bandwidth).
-
-    The roofline in time, behind a launch of L seconds where nothing hides it. With the peak of a data sheet it is the least time
-    there can be; a measured ceiling in place of the peak makes it a prediction for large products. It leaves out that a small
-    product can't fill the chip, and that tiles at its edges compute more than is asked for.
-    Raises ValueError for a side below 1, a rate or an element of 0 or below, and a launch that is negative or not finite.
-
-    >>> matmul_s(m=4096, n=4096, k=4096, element_bytes=4, peak_flop_per_s=15.7e12, bytes_per_s=900e9) == 2 * 4096**3 / 15.7e12
-    True
-
-    Source: Williams, Waterman & Patterson 2009; hand calculation.
-    """
-    flop = 2 * at_least("m", m, 1) * at_least("n", n, 1) * at_least("k", k, 1)
-    moved = (m * k + k * n + m * n) * positive("element_bytes", element_bytes)
-    rate = attainable_flop_per_s(flop_per_byte=flop / moved, peak_flop_per_s=peak_flop_per_s, bytes_per_s=bytes_per_s)
-    return not_negative("launch_s", launch_s) + flop / rate
 
 
 def elementwise_flop_per_byte(*, element_bytes: float, flop: float = 1, reads: int = 2, writes: int = 1) -> float:

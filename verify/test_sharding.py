@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from perfmodel import memory
 from perfmodel.devices import EFA, ETHERNET_10, GPUS
-from perfmodel.hardware import attainable_flop_per_s, matmul_flop_per_byte, matmul_s, move_s
+from perfmodel.hardware import attainable_flop_per_s, matmul_flop_per_byte, move_s
+from perfmodel.matmul import matmul_s, product_s
 from perfmodel.transformer import Transformer, activation_bytes, activation_bytes_selective, interleave_factor, state_bytes
 from perfmodel.zero import STAGES, zero_state
 
@@ -66,7 +67,7 @@ def test_the_recipes_of_the_two_papers() -> None:
 @given(m=st.integers(1, 5000), n=st.integers(1, 5000), k=st.integers(1, 5000), launch=st.floats(0, 1e-3))
 def test_a_product_takes_the_longer_of_arithmetic_and_memory(m: int, n: int, k: int, launch: float) -> None:
     rates = {"peak_flop_per_s": 15.7e12, "bytes_per_s": 900e9}
-    found = matmul_s(m=m, n=n, k=k, element_bytes=4, launch_s=launch, **rates)
+    found = product_s(rows=m, inner=k, columns=n, element_bytes=4, overhead_s=launch, **rates)
     by_hand = launch + max(2 * m * n * k / 15.7e12, 4 * (m * k + k * n + m * n) / 900e9)
     assert math.isclose(found, by_hand, rel_tol=1e-9)
 
@@ -76,7 +77,7 @@ def test_a_square_product_is_the_roofline() -> None:
         rate = attainable_flop_per_s(
             flop_per_byte=matmul_flop_per_byte(n=side, element_bytes=4), peak_flop_per_s=15.7e12, bytes_per_s=900e9
         )
-        found = matmul_s(m=side, n=side, k=side, element_bytes=4, peak_flop_per_s=15.7e12, bytes_per_s=900e9)
+        found = matmul_s(n=side, element_bytes=4, peak_flop_per_s=15.7e12, bytes_per_s=900e9)
         assert found == pytest.approx(2 * side**3 / rate, rel=1e-12)
 
 
@@ -106,8 +107,8 @@ def test_the_devices_as_their_makers_state_them() -> None:
         (lambda: zero_state(parameters=1, ranks=1, stage=4), "stage must be 0, 1, 2 or 3, got 4"),
         (lambda: zero_state(parameters=1, ranks=0, stage=1), "ranks must be a whole number of at least 1, got 0"),
         (lambda: Transformer(layers=0, heads=1, hidden=1, sequence=1, microbatch=1), "layers must be a whole number of at least 1, got 0"),
-        (lambda: matmul_s(m=0, n=1, k=1, element_bytes=1, peak_flop_per_s=1, bytes_per_s=1), "m must be a whole number of at least 1, got 0"),
-        (lambda: matmul_s(m=1, n=1, k=1, element_bytes=1, peak_flop_per_s=1, bytes_per_s=1, launch_s=-1), "launch_s must be a finite number of at least 0, got -1"),
+        (lambda: product_s(rows=0, inner=1, columns=1, element_bytes=1, peak_flop_per_s=1, bytes_per_s=1), "rows must be a whole number of at least 1, got 0"),
+        (lambda: product_s(rows=1, inner=1, columns=1, element_bytes=1, peak_flop_per_s=1, bytes_per_s=1, overhead_s=-1), "overhead_s must be a finite number of at least 0, got -1"),
         (lambda: move_s(size_bytes=1, bytes_per_s=1, latency_s=-1), "latency_s must be a finite number of at least 0, got -1"),
     ],
 )  # fmt: skip
