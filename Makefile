@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve verify numbers lockstep faults labs cuda bench fix clean
+.PHONY: help site serve verify numbers reality lockstep faults labs cuda measure bench fix clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -36,6 +36,9 @@ numbers: $(READY) ## check every number on every page, in two seconds
 fix: $(READY) ## correct the digits of wrong quotes, and show what changed
 	@$(PY) -m macros.audit --fix
 
+reality: $(READY) ## hold the models against measurements that others have published: print a table
+	@$(PY) -m verify.reality
+
 lockstep: $(READY) ## train replicas and processes against one, every fault too: print a table
 	@$(PY) -m verify.lockstep
 
@@ -47,6 +50,9 @@ faults: $(READY) ## kill, hang and confuse ranks: print what they say, and how l
 
 cuda: $(READY) ## on a machine with a GPU: measure it, and keep what it shows in docs/records/cuda.json
 	@$(PY) -m verify.cuda
+
+measure: $(READY) ## time matrix products on this CPU, and keep them in docs/records/matmul.json
+	@$(PY) -m verify.measure
 
 bench: $(READY) ## measure the budgets: print a table, write bench.json
 	@$(PY) -m verify.bench

@@ -30,6 +30,7 @@ from macros.measured import measured
 from macros.pages import cards, credit, ledger, live, symbols, verification
 from macros.pins import PINS, ROOT, check_book
 from macros.quantity import Drift, QuoteError, of
+from macros.reality import check_reality
 from macros.scan import MACROS, Call, Fault, Page, prose, scan, source_of
 from macros.structure import check_structure
 from perfmodel.number import KINDS, Ledger, Number
@@ -199,6 +200,7 @@ def audit_sources(
     texts = overrides or {}
     audit = Audit()
     audit.faults += check_book(ledger_, pins)
+    audit.faults += check_reality()
     evaluator = Evaluator(ledger_, CALLABLE, NAMED)
     with using(ledger_):
         for path, file in pages_of(docs).items():

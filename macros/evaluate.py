@@ -175,10 +175,11 @@ def using(ledger: Ledger) -> Iterator[None]:
 
 def book() -> Ledger:
     """The ledger at work: that of the audit that runs, else the one of `perfmodel.book`."""
-    from macros import runs
+    from macros import reality, runs
     from perfmodel import book as module
 
     runs.enter(module.LEDGER)
+    reality.enter(module.LEDGER)
     return _book.get() or module.LEDGER
 
 

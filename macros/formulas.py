@@ -24,7 +24,7 @@ PLAIN_SYMBOLS = {"t1": "t₁", "t2": "t₂", "t3": "t₃", "alpha": "α"}
 COMMANDS = {
     "frac", "cdot", "times", "left", "right", "max", "min", "lceil", "rceil", "lfloor", "rfloor", "mathrm", "text", "alpha", "approx", "le",
     "ge", "lt", "gt", "ldots", "dots", "sum", "log", "ln", "quad", "qquad", "textrm", "infty", "in", "to", "ne", "pm", "sqrt", "mathbf",
-    "beta", "epsilon", "ell", "prime", "cdots",
+    "beta", "epsilon", "sigma", "ell", "prime", "cdots",
 }  # fmt: skip
 _LEVEL: dict[type[ast.operator], int] = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.Div: 2, ast.Pow: 4}
 
@@ -53,7 +53,10 @@ def _print(node: ast.expr, symbol: Callable[[str], str], tex: bool) -> tuple[str
             return rf"\frac{{{go(node.left)[0]}}}{{{go(node.right)[0]}}}", 9
         case ast.BinOp(op=ast.Pow()):
             power = go(node.right)[0]
-            return paren(go(node.left), 5) + (f"^{{{power}}}" if tex else f"^{paren(go(node.right), 9)}"), 4
+            # A fraction bar ends above its exponent: (a/b)² without parentheses would be read as a²/b, or not at all.
+            divides = isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Div)
+            base = go(node.left)[0], 2 if divides else go(node.left)[1]
+            return paren(base, 5) + (f"^{{{power}}}" if tex else f"^{paren(go(node.right), 9)}"), 4
         case ast.BinOp(op=op):
             level = _LEVEL[type(op)]
             # Left of a product a quotient stands in parentheses, so that a/b·c is never read as a/(b·c).

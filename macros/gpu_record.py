@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,13 +44,13 @@ class GpuRecord:
         return self.date.partition(" ")[0]
 
 
-def sealed(*, date: str, environment: dict[str, Any], sections: dict[str, Any], code: str) -> GpuRecord:
+def sealed(*, date: str, environment: dict[str, Any], sections: dict[str, Any], code: str, what: str = WHAT) -> GpuRecord:
     """A record of this content, as it will be read: text keys, no tuples. Raises ValueError for a number that is not finite."""
     plain = json.loads(json.dumps({"date": date, "environment": environment, "code": code, "sections": sections}, allow_nan=False))
-    return GpuRecord(what=WHAT, digest=digest(plain), **plain)
+    return GpuRecord(what=what, digest=digest(plain), **plain)
 
 
-def read(path: Path) -> GpuRecord | None:
+def read(path: Path, cure: str = CURE) -> GpuRecord | None:
     """The record in a file; None where there is no file. Raises RecordError for one that is torn or was changed after it was made."""
     try:
         record = GpuRecord(**json.loads(path.read_text(encoding="utf-8")))
@@ -59,14 +60,14 @@ def read(path: Path) -> GpuRecord | None:
         raise RecordError(f"docs/records/{path.name} is torn ({error}): take the whole file again, or delete it") from error
     plain = {"date": record.date, "environment": record.environment, "code": record.code, "sections": record.sections}
     if record.digest != digest(plain) or not (isinstance(record.environment, dict) and isinstance(record.sections, dict)):
-        raise RecordError(f"docs/records/{path.name} was changed after the run that made it: take the file again, or {CURE}")
+        raise RecordError(f"docs/records/{path.name} was changed after the run that made it: take the file again, or {cure}")
     return record
 
 
-def code_hash(root: Path = ROOT) -> str:
+def code_hash(root: Path = ROOT, made_by: Sequence[str] = CODE) -> str:
     """The hash of the files that make the record: their names and texts, whatever the line ends of the checkout."""
     code = hashlib.sha256()
-    for path in sorted(path for pattern in CODE for path in root.glob(pattern)):
+    for path in sorted(path for pattern in made_by for path in root.glob(pattern)):
         text = path.read_text(encoding="utf-8")
         code.update(f"{path.relative_to(root).as_posix()}\n{len(text)}\n{text}".encode())
     return code.hexdigest()

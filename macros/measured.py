@@ -39,7 +39,8 @@ def _scale(value: float, units: Sequence[tuple[str, float]]) -> tuple[str, int]:
     return unit, max(2 - math.floor(math.log10(value / size)), 0) if value else 0
 
 
-def _in(value: float, units: Sequence[tuple[str, float]]) -> Num:
+def scaled(value: float, units: Sequence[tuple[str, float]]) -> Num:
+    """A computed cell, in the unit of a family that it reads well in."""
     return Num(value, *_scale(value, units))
 
 
@@ -74,12 +75,12 @@ class Signed(Num):
         return f"+{shown}" if round(self.value, 3) > 0 else shown
 
 
-def _times(measured: Mapping[str, Any], predicted: float | None, otherwise: str = "–") -> list[Cell]:
+def timed(measured: Mapping[str, Any], predicted: float | None, otherwise: str = "–") -> list[Cell]:
     """What was measured, its quartiles, what the model says, and the error; or words in the place of a prediction."""
-    cells: list[Cell] = [_in(measured["median"], TIMES), Quartiles(measured["low"], high=measured["high"])]
+    cells: list[Cell] = [scaled(measured["median"], TIMES), Quartiles(measured["low"], high=measured["high"])]
     if predicted is None:
         return [*cells, Instead(words=otherwise), Instead()]
-    return [*cells, _in(predicted, TIMES), Signed(measured["median"] / predicted - 1)]
+    return [*cells, scaled(predicted, TIMES), Signed(measured["median"] / predicted - 1)]
 
 
 TIMED = ("Measured", "Quartiles", "Predicted", "Error")
@@ -110,11 +111,11 @@ def _queue(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str]
     rows: list[list[Cell]] = []
     for size in found["sizes"]:
         t1, t2, t3 = (size[name]["median"] for name in ("t1", "t2", "t3"))
-        costs.append([Num(size["side"]), *(_in(value, TIMES) for value in (t1, t2, t3))])
+        costs.append([Num(size["side"]), *(scaled(value, TIMES) for value in (t1, t2, t3))])
         for row in size["rows"]:
             model = AsyncPipeline(enqueue=t1, compute=t2, fetch=t3, tasks=row["tasks"], barrier_every=row["barrier_every"])
             fetched = "each" if row["barrier_every"] else "the last"
-            rows.append([Num(size["side"]), Num(row["tasks"]), fetched, *_times(row["measured"], model.total)])
+            rows.append([Num(size["side"]), Num(row["tasks"]), fetched, *timed(row["measured"], model.total)])
     yield Table(("Side", "Queue one", "Compute one", "Fetch one"), costs, "One product of square matrices: the inputs of the model")
     yield Table(("Side", "Tasks", "Fetched", *TIMED), rows, "Several products in a row")
 
@@ -127,7 +128,7 @@ def _copies(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
         model = None if row is largest else move_s(size_bytes=row["bytes"], bytes_per_s=largest["bytes_per_s"])
         memory = "pinned" if row["pinned"] else "pageable"
         rows.append(
-            [memory, Name(row["way"]), Num(row["bytes"], "MB"), _in(row["bytes_per_s"], RATES), *_times(row["measured"], model, "sets the rate")]
+            [memory, Name(row["way"]), Num(row["bytes"], "MB"), scaled(row["bytes_per_s"], RATES), *timed(row["measured"], model, "sets the rate")]
         )  # fmt: skip
     yield Table(("Memory", "Way", "Size", "Rate", *TIMED), rows, "Copies between the memory of the host and that of the GPU")
 
@@ -140,8 +141,8 @@ def _overlap(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | st
             model = copies_s(**times, overlap=row["streams"] > 1)
             streams = "a second one for copies" if row["streams"] > 1 else "a single one"
             rows.append(
-                [Num(size["side"]), Num(size["kernels"]), _in(size["kernel_s"], TIMES), _in(size["copy_s"], TIMES), streams,
-                 *_times(row["measured"], model)]
+                [Num(size["side"]), Num(size["kernels"]), scaled(size["kernel_s"], TIMES), scaled(size["copy_s"], TIMES), streams,
+                 *timed(row["measured"], model)]
             )  # fmt: skip
     yield Table(
         ("Side", "Products", "Compute one", "Copy one", "Streams", *TIMED), rows, "Products, and a copy of each to the host"
@@ -153,7 +154,7 @@ def _memory(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
     rows: list[list[Cell]] = []
     for row in found["rows"]:
         model = None if row is largest or not largest else move_s(size_bytes=2 * row["bytes"], bytes_per_s=largest["bytes_per_s"])
-        rows.append([Num(row["bytes"], "MB"), _in(row["bytes_per_s"], RATES), *_times(row["measured"], model, "sets the rate")])
+        rows.append([Num(row["bytes"], "MB"), scaled(row["bytes_per_s"], RATES), *timed(row["measured"], model, "sets the rate")])
     yield Table(("Size", "Rate", *TIMED), rows, "Copies within the memory of the GPU: each byte is read and written")
 
 
@@ -172,7 +173,7 @@ def _matmul(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
             model = 2 * side**3 / rate
         otherwise = "sets the roof" if row is roof else "–"
         rows.append(
-            [Name(row["dtype"]), Num(side), _in(row["flop_per_s"], SPEEDS), *_times(row["measured"], model, otherwise)]
+            [Name(row["dtype"]), Num(side), scaled(row["flop_per_s"], SPEEDS), *timed(row["measured"], model, otherwise)]
         )  # fmt: skip
     yield Table(("Precision", "Side", "Rate", *TIMED), rows, "Products of square matrices, and the roofline of this GPU")
 
@@ -189,7 +190,7 @@ def _programs(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | s
                 ops=row["operations"], gpus=1, launch_s=queued / row["operations"], op_s=computed / row["operations"]
             )
         rows.append(
-            [Code(row["program"]), Num(row["batch"]), _in(queued, TIMES), _in(computed, TIMES), *_times(row["measured"], model), Power(row["difference"])]
+            [Code(row["program"]), Num(row["batch"]), scaled(queued, TIMES), scaled(computed, TIMES), *timed(row["measured"], model), Power(row["difference"])]
         )  # fmt: skip
     head = ("Program", "Batch", "Queue it", "Compute it", *TIMED, "Difference")
     if rows:

@@ -33,8 +33,18 @@ KIND_WORDS = {"given": "given", "model": "computed", "run": "run of this build",
 Late = Callable[["Audit", Callable[[str], str]], str]  # (audit, page path -> link) -> HTML
 
 
-def credit(section: str, *more: str) -> Piece:
-    """The credit of an act to the sections of Dive into Deep Learning it is adapted from: `credit("13.7")`, `credit("13.5", "13.6")`."""
+def credit(section: str = "", *more: str) -> Piece:
+    """The credit of an act to the sections of Dive into Deep Learning it is adapted from: `credit("13.7")`, `credit("13.5", "13.6")`.
+
+    Without a section, what a page that is adapted from none has in its place.
+    """
+    if not section:
+        return Piece(
+            '<p class="credit">Words, code and drawings here are our own '
+            '(<a href="https://creativecommons.org/licenses/by-sa/4.0/">CC BY-SA 4.0</a>). <a href="REPORT">Report a wrong number</a>.</p>',
+            "credit",
+            "report",
+        )
     sections = (
         works.D2L_HYBRIDIZE,
         works.D2L_ASYNC,
@@ -251,9 +261,9 @@ def ledger_html(audit: Audit, link: Callable[[str], str]) -> str:
 
 
 def act_of(number: Number) -> str:
-    """The act a number is entered for, as the id of its part of the Symbols page: act-6."""
-    found = re.search(r"act(\d+)\.py$", number.path)
-    return f"act-{found[1]}" if found else "runs"
+    """The act or the page a number is entered for, as the id of its part of the Symbols page: act-6, reality."""
+    found = re.search(r"book/(act)?(\w+)\.py$", number.path)
+    return f"{'act-' if found[1] else ''}{found[2]}" if found else "runs"
 
 
 def symbols_html(audit: Audit, link: Callable[[str], str]) -> str:
@@ -274,7 +284,7 @@ def symbols_html(audit: Audit, link: Callable[[str], str]) -> str:
             for symbol, found in sorted(meanings[act].items(), key=lambda item: item[0].lower())
         )
         head = "".join(f'<th scope="col">{word}</th>' for word in ("Symbol", "Stands for", "Unit", "Name"))
-        title = act.replace("act-", "Act ")
+        title = {"module": "The module", "runs": "Runs and measurements"}.get(act) or act.replace("act-", "Act ").capitalize()
         out.append(
             f'<h2 id="{act}">{title}</h2><div class="scroll" role="region" aria-label="Symbols of {title}">'
             f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'

@@ -3,7 +3,7 @@
 A build reads the record; it trains nothing as long as the code is the same. When the code has changed, or the file is torn or
 was edited by hand, the run is made again and the file rewritten. `python -m macros.records` makes every record again.
 
-Only the standard library is needed to read a record; torch only to make one.
+Only the standard library is needed to read a record; torch or NumPy only to make one.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ class RecordError(ValueError):
 
 
 class Maker(NamedTuple):
-    """What makes a record: a module whose `record()` returns plain lists and numbers, and the words for the reader."""
+    """What makes a record: a module whose `record()` returns plain lists and numbers, the words for the reader, the library it needs."""
 
     module: str
     what: str
+    library: str = "torch"
 
     @property
     def folder(self) -> str:
@@ -52,29 +53,40 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
             "the XOR network trained on one replica, on several in lockstep, and on several with a fault",
         ),
         "lost": Maker("perfmodel.lockstep.lost", "the same over two processes, one of which is killed and the group restarted"),
+        "noise": Maker("perfmodel.noise.shown", "the noise of a batch's gradient by its size, and averages over shards", "numpy"),
     }
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One finished run. `code` is the hash of the code that made it, `digest` that of `results`."""
+    """One finished run. `code` is the hash of the code that made it, `digest` that of `results`; the library is torch or numpy."""
 
     what: str
     date: str
-    torch: str
     device: str
     machine: str
     code: str
     digest: str
     results: dict[str, Any]
+    torch: str = ""
+    numpy: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.torch) == bool(self.numpy):
+            raise ValueError(f"a record must name one library, torch or numpy; got {self.torch!r} and {self.numpy!r}")
+
+    @property
+    def made_with(self) -> str:
+        """The library and its version, as a reader knows them."""
+        return f"PyTorch {self.torch}" if self.torch else f"NumPy {self.numpy}"
 
 
 def load(name: str, *, folder: Path = FOLDER, root: Path = ROOT) -> Record:
     """The record `name`: the stored one while it is whole and made by the code of this checkout, else a new one, stored.
 
-    Raises RecordError (a ValueError) for a name that no maker has, and for a record that must be made again where torch is not
-    installed.
+    Raises RecordError (a ValueError) for a name that no maker has, and for a record that must be made again where torch, or what
+    else makes it, is not installed.
 
     >>> load("lockstep").results["batch"]
     13
@@ -96,27 +108,27 @@ def load(name: str, *, folder: Path = FOLDER, root: Path = ROOT) -> Record:
 
 
 def make(name: str, *, why: str = "is to be made again", folder: Path = FOLDER, root: Path = ROOT) -> Record:
-    """Run the maker of `name` and store what it shows. Raises RecordError, which repeats `why`, when torch is not installed."""
+    """Run the maker of `name` and store what it shows. Raises RecordError, which repeats `why`, when its library is not installed."""
     maker = _maker(name)
     try:
         module = importlib.import_module(maker.module)
-        torch = importlib.import_module("torch")
+        library = importlib.import_module(maker.library)
     except ModuleNotFoundError as error:
-        if error.name != "torch":
+        if error.name != maker.library:
             raise
         raise RecordError(
-            f"{name}.json {why}, and torch, which makes it, is not installed: run `pip install -r requirements.txt`"
+            f"{name}.json {why}, and {maker.library}, which makes it, is not installed: run `pip install -r requirements.txt`"
         ) from error
     results = json.loads(json.dumps(module.record(), allow_nan=False))  # as it will be read: text keys, no tuples
     record = Record(
         what=maker.what,
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        torch=str(torch.__version__),
         device="cpu",
         machine=f"{platform.machine()}, {os.cpu_count()} CPUs",
         code=code_hash(root / maker.folder),
         digest=digest(results),
         results=results,
+        **{maker.library: str(library.__version__)},
     )
     write(record, folder / f"{name}.json")
     return record
@@ -171,7 +183,7 @@ def main(names: list[str]) -> int:
     """Make the named records again, or all of them."""
     for name in names or list(MAKERS):
         record = make(name)
-        print(f"{name}: {record.date}, torch {record.torch}, {record.machine}")
+        print(f"{name}: {record.date}, {record.made_with}, {record.machine}")
     return 0
 
 

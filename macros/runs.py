@@ -1,11 +1,15 @@
-"""The numbers that training runs showed, entered in the ledger from their records under docs/records/."""
+"""The numbers that runs and clocks showed, entered in the ledger from their records under docs/records/."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from macros.records import Record, load
-from perfmodel.number import Ledger
+from macros import cpu_record
+from macros.gpu_record import GpuRecord
+from macros.records import Record, RecordError, load
+from perfmodel import matmul
+from perfmodel.hardware import ROOFLINE
+from perfmodel.number import Ledger, Number
 from perfmodel.sources import Source
 
 # The names of a page for the numbers of replicas, and for the faults, of the record.
@@ -22,13 +26,13 @@ _SAYS = {
 
 def source(record: Record) -> Source:
     """Where a run number comes from: this record, with its date, torch and machine."""
-    place = f"training run of {record.date}, PyTorch {record.torch}, {record.device} ({record.machine})"
+    place = f"training run of {record.date}, {record.made_with}, {record.device} ({record.machine})"
     return Source(title="Training at Scale", authors="the authors of this site", place=place)
 
 
-def badge(record: Record) -> str:
+def badge(record: Record, what: str = "training run") -> str:
     """What a figure drawn from a record says of itself."""
-    return f"training run · {record.date.partition(' ')[0]} · PyTorch {record.torch}"
+    return f"{what} · {record.date.partition(' ')[0]} · {record.made_with}"
 
 
 @cache
@@ -72,6 +76,8 @@ def enter(ledger: Ledger) -> None:
     run("mutants", len(shown["mutants"]), "the ways to break lockstep that were tried")
     run("weakest", weakest, "the smallest distance that any of them leaves four replicas at")
     _enter_lost(ledger)
+    _enter_noise(ledger)
+    _enter_products(ledger)
 
 
 def _enter_lost(ledger: Ledger) -> None:
@@ -88,3 +94,90 @@ def _enter_lost(ledger: Ledger) -> None:
         ("finished_alone", "the processes that finish the training when another is killed and nobody restarts the group"),
     ):
         ledger.run(f"lost.{name}", shown[name], "", says, of)
+
+
+def _enter_noise(ledger: Ledger) -> None:
+    record = load("noise")
+    shown, of = record.results, source(record)
+    for name, says in (
+        ("samples", "the samples that batches are drawn from"),
+        ("parameters", "the parameters of the network whose gradients are taken"),
+        ("draws", "the batches drawn of each size"),
+        ("resamples", "the times that all draws were drawn again, for the intervals"),
+        ("level", "how sure the intervals are"),
+        ("single", "the variance of the gradient of a single sample"),
+    ):
+        ledger.run(f"noise.{name}", shown[name], "%" if name == "level" else "", says, of)
+    small, large = shown["compared"]
+    ledger.run("noise.small", small, "", "a batch for one GPU", of)
+    ledger.run("noise.large", large, "", "a batch for all GPUs", of)
+    for name, says in (
+        ("slope", "the slope of log variance against log batch"),
+        ("ratio", f"the variance of batches of {large} over that of batches of {small}"),
+    ):
+        for end, value, words in zip(
+            ("", "_low", "_high"), shown[name], ("", ", low end of its interval", ", high end"), strict=True
+        ):
+            ledger.run(f"noise.{name}{end}", value, "×" if name == "ratio" else "", says + words, of)
+    for name, parts in shown["parts"].items():
+        ledger.run(f"average.parts_{name}", tuple(parts), "", f"how a batch is divided: {name} shards", of)
+    first, last = shown["parts"]["uneven"][0], shown["parts"]["uneven"][-1]
+    says = "how much a sample of the last uneven shard counts in the plain average, against one of the first"
+    ledger.run("average.heavy", first / last, "×", says, of)
+    for name, says in (
+        ("equal", "the average over equal shards"),
+        ("uneven", "the average over uneven shards"),
+        ("weighted", "uneven shards, each weighted by its part of the batch,"),
+        ("normed", "the average over equal shards with batch normalization"),
+    ):
+        unit = "%" if name in ("uneven", "normed") else ""
+        ledger.run(
+            f"average.{name}", shown["averages"][name], unit, f"how far {says} lies from the gradient of the whole batch", of
+        )
+
+
+def clocked(record: GpuRecord) -> Source:
+    """Where a measured number comes from: this record, with its date, its processor and its library."""
+    about = record.environment
+    place = f"measured {record.date}, {record.device}, {about['threads']} threads, {about['blas']}, PyTorch {about['torch']}"
+    return Source(title="Training at Scale", authors="the authors of this site", place=place)
+
+
+def _enter_products(ledger: Ledger) -> None:
+    """What `make measure` found, and the model of it: a straight line over n³, from the call and the largest product alone.
+
+    Without a record there are no such numbers; a spoilt one is told of where a page asks for its figure.
+    """
+    try:
+        record = cpu_record.read()
+    except RecordError:
+        return
+    if record is None:
+        return
+    found, of = record.sections["matmul"], clocked(record)
+
+    def clock(name: str, seconds: float, says: str) -> Number:
+        return ledger.measured(f"products.{name}", seconds, "ms" if seconds >= 1e-3 else "µs", says, of)
+
+    call = clock("call", found["call"]["median"], "a product of one number by one: nothing but the call")
+    ledger.measured("products.threads", record.environment["threads"], "", "the threads that computed", of)
+    ledger.measured("products.rounds", found["call"]["rounds"], "", "the rounds of each size", of)
+    sides = {
+        row["side"]: ledger.measured(f"products.n{row['side']}", row["side"], "", "a side of the products", of)
+        for row in found["rows"]
+    }
+    times = {row["side"]: clock(f"t{row['side']}", row["median"], f"a product of side {row['side']}") for row in found["rows"]}
+    largest = max(sides)
+    each = matmul.multiply_add_s(n=largest, time_s=times[largest].value, overhead_s=call.value)
+    c = ledger.model("products.each", each, "ns", "one multiply-add among those of the largest product", ROOFLINE,
+                     "(t - o)/n**3", t=times[largest], o=call, n=sides[largest])  # fmt: skip
+    for side, n in sides.items():
+        model = matmul.cubic_s(n=side, overhead_s=call.value, each_s=each)
+        ledger.model(f"products.p{side}", model, "ms" if model >= 1e-3 else "µs", f"what the straight line says of side {side}", ROOFLINE,
+                     "o + n**3*c", o=call, n=n, c=c)  # fmt: skip
+        ledger.model(f"products.r{side}", 2 * side**3 / times[side].value, "GFLOP/s", f"the rate of a product of side {side}", ROOFLINE,
+                     "2*n**3/t", n=n, t=times[side])  # fmt: skip
+        ledger.model(f"products.d{side}", times[side].value / side**3 / each, "×",
+                     f"a multiply-add in a product of side {side}, against one of the largest", ROOFLINE, "t/n**3/c", t=times[side], n=n, c=c)  # fmt: skip
+        ledger.model(f"products.o{side}", call.value / times[side].value, "%", f"how much of a product of side {side} is the call", ROOFLINE,
+                     "o/t", o=call, t=times[side])  # fmt: skip

@@ -18,7 +18,8 @@ _OPENERS = {
     "!": (re.compile(r"!!! ?[a-z]+(?: +(?:inline|end))*(?: +\".*\")? *"), 'a note is written !!! note "…"'),
     "=": (re.compile(r"===(?:\+!?|!\+?)? +\".*\" *"), 'a tab is written === "…"'),
 }
-ACTS = "docs/acts/"
+ACTS, MODULE = "docs/acts/", "docs/module/"
+_WHAT = {ACTS: "an act", MODULE: "a page of the module"}  # pages in steps, which have the same parts
 # The home page is called Home in the menu.
 _TITLE_OF_ITS_OWN = ("docs/index.md",)
 
@@ -133,23 +134,30 @@ def _front(page: Page, front: Mapping[str, str]) -> Iterator[Fault]:
     title = front.get("title", "")
     if heading and title and page.path not in _TITLE_OF_ITS_OWN and not _is_title(page, heading, title):
         yield page.fault(heading.start, f'the title at the top of the page is "{title}": write the same words here, or there')
-    if not page.path.startswith(ACTS):
+    what = next((what for folder, what in _WHAT.items() if page.path.startswith(folder)), "")
+    if not what:
         return
     for key, use in (("title", "the menu shows it"), ("description", "the home page shows it")):
         if not front.get(key, "").strip():
-            yield page.fault(0, f"an act has a line {key}: between its two lines ---: {use}")
+            yield page.fault(0, f"{what} has a line {key}: between its two lines ---: {use}")
     if not heading:
         body = page.source[page.body :]
-        yield page.fault(page.body + len(body) - len(body.lstrip()), f"an act begins with its title: # {title}")
+        yield page.fault(page.body + len(body) - len(body.lstrip()), f"{what} begins with its title: # {title}")
     end = len(page.source.rstrip())
-    for mark, what in (
+    for mark, part in (
         ("lede", "a first paragraph that says what it is about"),
-        ("bridge", "a last paragraph that leads to the next act"),
+        ("bridge", "a last paragraph that leads on" if what != _WHAT[ACTS] else "a last paragraph that leads to the next act"),
     ):
         if not re.search(rf"\{{[^{{}}]*\.{mark}\b[^{{}}]*\}}", page.prose.bare):
-            yield page.fault(end, f"an act has {what}, with {{ .{mark} }} on the line below it")
-    if not any(call.macro == "credit" for call in page.calls):
+            yield page.fault(end, f"{what} has {part}, with {{ .{mark} }} on the line below it")
+    credits = [call for call in page.calls if call.macro == "credit"]
+    to_the_book = [call for call in credits if not re.fullmatch(r"credit\(\s*\)", call.source)]
+    if what == _WHAT[ACTS] and not to_the_book:
         yield page.fault(end, 'an act ends with the section of the book it is adapted from: [= credit("13.7") =]')
+    if what == _WHAT[MODULE] and not credits:
+        yield page.fault(end, "a page of the module ends with whose words it has: [= credit() =]")
+    for call in to_the_book if what == _WHAT[MODULE] else ():
+        yield page.fault(call.start, "a page of the module is adapted from no section of the book: [= credit() =]")
 
 
 def _is_title(page: Page, heading: Heading, title: str) -> bool:

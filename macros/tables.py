@@ -57,6 +57,13 @@ class Code(Name):
 
 
 @dataclass(frozen=True)
+class Link(Name):
+    """A name that leads to an address."""
+
+    url: str
+
+
+@dataclass(frozen=True)
 class Chunks:
     """A cell that shows what one GPU holds: a partial sum per chunk. Finished sums (equal to `whole`) and the one just received are marked."""
 
@@ -118,4 +125,5 @@ def _cell(cell: Cell, say: Say, *, first: bool) -> str:
     tag = 'th scope="row"' if first else "td"
     words = escape(str(cell)) if isinstance(cell, Name) else say(cell)[0]
     words = f"<code>{words}</code>" if isinstance(cell, Code) else words
+    words = f'<a href="{escape(cell.url)}">{words}</a>' if isinstance(cell, Link) else words
     return f"<{tag}>{words}</{tag.split()[0]}>"

@@ -14,6 +14,8 @@ Source: Dive into Deep Learning 13.7; for the ring also Patarasuk & Yuan 2009.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from perfmodel import kernels
 from perfmodel.streams import Task
 from perfmodel.units import at_least, not_negative, positive
@@ -150,8 +152,14 @@ def server_ports(workers: int, servers: int) -> tuple[str, ...]:
     return (*sending, *serving)
 
 
-def _transfer(sender: str, receiver: str, duration_s: float, *, update: bool, waits: tuple[int, ...] = (), what: str = "") -> Task:
-    """One transfer: it holds the sender's out-port and the receiver's in-port."""
+def transfer_task(
+    sender: str, receiver: str, duration_s: float, *, update: bool, waits: tuple[int, ...] = (), what: str = ""
+) -> Task:
+    """One transfer: it holds the sender's out-port and the receiver's in-port.
+
+    >>> transfer_task("GPU 0", "GPU 1", 0.01, update=False).streams
+    ('GPU 0 out', 'GPU 1 in')
+    """
     return Task(
         name=f"{sender} → {receiver}{what}",
         streams=(f"{sender} out", f"{receiver} in"),
@@ -163,10 +171,10 @@ def _transfer(sender: str, receiver: str, duration_s: float, *, update: bool, wa
 
 def _star(center: str, others: list[str], duration_s: float) -> list[Task]:
     """All others send to the center; then the center sends to all others."""
-    gather = [_transfer(other, center, duration_s, update=False) for other in others]
+    gather = [transfer_task(other, center, duration_s, update=False) for other in others]
     # The in-port takes them in turn, so once the last has arrived all have.
     arrived = (len(gather) - 1,) if gather else ()
-    return gather + [_transfer(center, other, duration_s, update=True, waits=arrived) for other in others]
+    return gather + [transfer_task(center, other, duration_s, update=True, waits=arrived) for other in others]
 
 
 def one_gpu_tasks(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, latency_s: float = 0.0) -> list[Task]:
@@ -211,12 +219,12 @@ def sharded_tasks(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, 
         for i in range(gpus):
             to = (i + r) % gpus
             arrived[to] = len(tasks)
-            tasks.append(_transfer(f"GPU {i}", f"GPU {to}", hop_s, update=False, what=f", part {to}"))
+            tasks.append(transfer_task(f"GPU {i}", f"GPU {to}", hop_s, update=False, what=f", part {to}"))
     for r in range(1, gpus):
         for i in range(gpus):
             to = (i + r) % gpus
             waits = (arrived[i],)
-            tasks.append(_transfer(f"GPU {i}", f"GPU {to}", hop_s, update=True, waits=waits, what=f", part {i}"))
+            tasks.append(transfer_task(f"GPU {i}", f"GPU {to}", hop_s, update=True, waits=waits, what=f", part {i}"))
     return tasks
 
 
@@ -232,14 +240,41 @@ def ring_tasks(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, lat
     at_least("gpus", gpus, 1)
     hop_s = kernels.transfer_s(gradient_bytes / gpus, link_bytes_per_s, latency_s)
     tasks: list[Task] = []
-    for step in range(2 * (gpus - 1)):
-        for i in range(gpus):
-            left, right = (i - 1) % gpus, (i + 1) % gpus
-            waits = ((step - 1) * gpus + left,) if step else ()
-            what = f", chunk {kernels.ring_chunk(gpus, i, step)}"
-            update = step >= gpus - 1  # reduce-scatter before, all-gather from here
-            tasks.append(_transfer(f"GPU {i}", f"GPU {right}", hop_s, update=update, waits=waits, what=what))
+    around_ring(tasks, [f"GPU {gpu}" for gpu in range(gpus)], hop_s, range(2 * (gpus - 1)))
     return tasks
+
+
+def around_ring(
+    tasks: list[Task], members: Sequence[str], hop_s: float, steps: range, arrived: Sequence[int | None] | None = None
+) -> list[int | None]:
+    """Append to `tasks` what a ring sends at these of its 2·(n−1) steps: reduce-scatter before step n−1, all-gather from there.
+
+    A member sends when `arrived` has: the index of the task that it waits for, if any. Returns those of the next step.
+
+    >>> tasks: list[Task] = []
+    >>> around_ring(tasks, ["A", "B", "C"], 0.01, range(1))
+    [2, 0, 1]
+    """
+    count = len(members)
+    waiting = list(arrived or [None] * count)
+    for step in steps:
+        received: list[int | None] = [None] * count
+        for i, sender in enumerate(members):
+            wait = waiting[i]
+            received[(i + 1) % count] = len(tasks)
+            what = f", chunk {kernels.ring_chunk(count, i, step)}"
+            tasks.append(
+                transfer_task(
+                    sender,
+                    members[(i + 1) % count],
+                    hop_s,
+                    update=step >= count - 1,
+                    waits=() if wait is None else (wait,),
+                    what=what,
+                )
+            )
+        waiting = received
+    return waiting
 
 
 def parameter_server_tasks(
@@ -260,12 +295,12 @@ def parameter_server_tasks(
     hop_s = kernels.transfer_s(gradient_bytes / servers, link_bytes_per_s, latency_s)
     rounds = max(workers, servers)
     pairs = [(i, (i + r) % rounds) for r in range(rounds) for i in range(workers) if (i + r) % rounds < servers]
-    tasks = [_transfer(f"worker {i}", f"server {j}", hop_s, update=False) for i, j in pairs]
+    tasks = [transfer_task(f"worker {i}", f"server {j}", hop_s, update=False) for i, j in pairs]
     last_push = {i: index for index, (i, _) in enumerate(pairs)}
     started: set[int] = set()
     for i, j in pairs:
         # Only the first pull from a server needs the waits: the others queue behind it at the server's out-port.
         waits = () if j in started else tuple(last_push.values())
         started.add(j)
-        tasks.append(_transfer(f"server {j}", f"worker {i}", hop_s, update=True, waits=waits))
+        tasks.append(transfer_task(f"server {j}", f"worker {i}", hop_s, update=True, waits=waits))
     return tasks

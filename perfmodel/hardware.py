@@ -30,6 +30,11 @@ V100_PAPER = Source(
     url="https://images.nvidia.com/content/volta-architecture/pdf/volta-architecture-whitepaper.pdf",
     place="table 1",
 )
+XEON_SHEET = Source(
+    title="Intel Xeon Platinum 8180 processor, specifications",
+    authors="Intel",
+    url="https://ark.intel.com/content/www/us/en/ark/products/120496/intel-xeon-platinum-8180-processor-38-5m-cache-2-50-ghz.html",
+)
 ROOFLINE = Source(
     title="Roofline: an insightful visual performance model for multicore architectures",
     authors="Samuel Williams, Andrew Waterman and David Patterson",
@@ -76,10 +81,11 @@ ETHERNET_LINE = Pipe(name="100 GbE, line rate", bytes_per_s=100 * GBIT, kind="de
 V100_MEMORY = Pipe(name="V100 HBM2", bytes_per_s=900 * GB, kind="vendor peak", source=V100_SHEET)
 
 
-def move_s(*, size_bytes: float, bytes_per_s: float) -> float:
-    """Seconds to move `size_bytes` through one pipe: S/B. It ignores latency: see `burst_s`.
+def move_s(*, size_bytes: float, bytes_per_s: float, latency_s: float = 0.0) -> float:
+    """Seconds to move `size_bytes` through one pipe: alpha + S/B, where alpha is what it takes before the first byte moves.
 
-    Raises ValueError for a size that is negative or not finite, and for a rate of 0 or below.
+    It ignores what else is in the pipe. For words of a memory, see `burst_s`.
+    Raises ValueError for a size or a latency that is negative or not finite, and for a rate of 0 or below.
 
     >>> move_s(size_bytes=160e6, bytes_per_s=PCIE_3.bytes_per_s)
     0.01
@@ -88,7 +94,7 @@ def move_s(*, size_bytes: float, bytes_per_s: float) -> float:
     """
     not_negative("size_bytes", size_bytes)
     positive("bytes_per_s", bytes_per_s)
-    return size_bytes / bytes_per_s
+    return not_negative("latency_s", latency_s) + size_bytes / bytes_per_s
 
 
 # Line rates. A bit per second is 1/8 byte per second, in the constants of `perfmodel.units`.
@@ -245,6 +251,23 @@ CORES = (
     _v100("640 tensor cores, each a 4×4×4 product a cycle", 640, 64),
 )
 """From one scalar unit to tensor cores, all on one V100 at one clock: wider, then more, then made for matrices."""
+
+
+XEON_CORES, XEON_FMA_UNITS, XEON_WIDTH, XEON_CLOCK_PER_S = 28, 2, 16, 2.5e9
+"""A server CPU of the V100's year: cores, AVX-512 units in each, FP32 lanes in each of those, and cycles a second at base clock."""
+XEON_FP32 = Peak(
+    name="Xeon Platinum 8180, FP32",
+    flop_per_s=fma_flop_per_s(units=XEON_CORES * XEON_FMA_UNITS * XEON_WIDTH, fma_per_cycle=1, cycles_per_s=XEON_CLOCK_PER_S),
+    kind="derived",  # at base clock; a CPU lowers its clock under AVX-512
+    source=XEON_SHEET,
+)
+XEON_CHANNELS, XEON_TRANSFERS_PER_S, DDR4_BYTES = 6, 2.666e9, 8
+XEON_MEMORY = Pipe(
+    name="Xeon Platinum 8180, six channels of DDR4-2666",
+    bytes_per_s=XEON_CHANNELS * XEON_TRANSFERS_PER_S * DDR4_BYTES,
+    kind="derived",
+    source=XEON_SHEET,
+)
 
 
 def attainable_flop_per_s(*, flop_per_byte: float, peak_flop_per_s: float, bytes_per_s: float) -> float:

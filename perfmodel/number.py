@@ -143,6 +143,11 @@ class Ledger:
         path, line = _place(sys._getframe(1))
         return self._add(Number(name=name, value=value, unit=unit, kind="run", says=says, source=source, path=path, line=line))
 
+    def measured(self, name: str, value: Any, unit: str, says: str, source: Source) -> Number:
+        """Enter a number that somebody measured, from a record that says who."""
+        path, line = _place(sys._getframe(1))
+        return self._add(Number(name=name, value=value, unit=unit, kind="measured", says=says, source=source, path=path, line=line))
+
     def model(self, name: str, value: Any, unit: str, says: str, source: Source, formula: str = "", /, **inputs: Number) -> Number:
         """Enter a number that the model computes. The formula, when there is one, must evaluate to the same value."""
         path, line = _place(sys._getframe(1))

@@ -8,7 +8,7 @@ Source: Goyal et al. 2017, "Accurate, large minibatch SGD: training ImageNet in 
 from __future__ import annotations
 
 from perfmodel.sources import Source
-from perfmodel.units import at_least, positive
+from perfmodel.units import at_least, not_negative, positive
 
 GOYAL = Source(
     title="Accurate, large minibatch SGD: training ImageNet in 1 hour",
@@ -16,6 +16,13 @@ GOYAL = Source(
     "Yangqing Jia and Kaiming He",
     url="https://arxiv.org/abs/1706.02677",
     place="arXiv:1706.02677 (2017)",
+)
+
+SMITH = Source(
+    title="Don't decay the learning rate, increase the batch size",
+    authors="Samuel L. Smith, Pieter-Jan Kindermans, Chris Ying and Quoc V. Le",
+    url="https://arxiv.org/abs/1711.00489",
+    place="section 2, arXiv:1711.00489 (2018)",
 )
 
 
@@ -45,6 +52,35 @@ def linear_rule(*, base_lr: float, base_batch: int, batch: int) -> float:
     at_least("base_batch", base_batch, 1)
     at_least("batch", batch, 1)
     return positive("base_lr", base_lr) * batch / base_batch
+
+
+def step_noise(*, lr: float, batch: int, sample_variance: float = 1.0) -> float:
+    """How far one step of plain gradient descent scatters, as a variance: lr²·σ²/b, with σ² that of a single sample's gradient.
+
+    Samples are drawn afresh. Four times the batch and four times the rate give four times the scatter in a step, not as much as
+    before. Raises ValueError for a batch below 1, for a rate not above 0, and for a variance that is negative.
+
+    >>> step_noise(lr=4e-3, batch=128) / step_noise(lr=1e-3, batch=32)
+    4.0
+
+    Source: hand calculation; Smith et al. 2018.
+    """
+    at_least("batch", batch, 1)
+    return positive("lr", lr) ** 2 * not_negative("sample_variance", sample_variance) / batch
+
+
+def pass_noise(*, lr: float, batch: int, samples: int, sample_variance: float = 1.0) -> float:
+    """The scatter of all steps over `samples` samples, added up: samples/b steps of lr²·σ²/b; a function of lr/b alone.
+
+    So it is the linear rule that leaves it as it was. The gradient is taken as the same in all of them. Raises as `step_noise`
+    does, and for `samples` below 1.
+
+    >>> round(pass_noise(lr=4e-3, batch=128, samples=1280) / pass_noise(lr=1e-3, batch=32, samples=1280), 12)
+    1.0
+
+    Source: hand calculation; Smith et al. 2018 find the same ratio lr/b in the noise of training.
+    """
+    return at_least("samples", samples, 1) / batch * step_noise(lr=lr, batch=batch, sample_variance=sample_variance)
 
 
 def warm_up_lr(*, step: int, steps: int, start_lr: float, peak_lr: float) -> float:

@@ -26,9 +26,11 @@ BUILD = ROOT / "build"
 LEGS = {
     "perfmodel": "model", "verify.test_model": "model", "verify.test_right_values": "model", "verify.test_units": "model",
     "verify.test_program": "model", "verify.test_overlap": "model", "verify.test_hardware": "model",
-    "verify.test_ladder": "model", "verify.test_scaling": "model",
+    "verify.test_ladder": "model", "verify.test_scaling": "model", "verify.test_alphabeta": "model", "verify.test_stages": "model",
+    "verify.test_buckets": "model", "verify.test_sharding": "model", "verify.test_reality": "model", "verify.test_module": "model", "verify.reality": "model",
     "macros": "numbers", "verify.test_quotes": "numbers", "verify.test_relations": "numbers", "verify.test_naked": "numbers",
     "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers", "verify.test_measured": "numbers",
+    "verify.test_module_measure": "numbers", "verify.test_module_pages": "numbers", "verify.measure": "numbers",
     "verify.test_translate": "labs", "verify.test_labs": "labs", "verify.labs": "labs",
     "verify.test_code": "code", "verify.test_verify": "code",
     "verify.test_site": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
@@ -36,12 +38,13 @@ LEGS = {
     "perfmodel.lockstep": "lockstep", "verify.test_lockstep": "lockstep", "verify.test_records": "lockstep", "verify.test_processes": "lockstep",
     "verify.lockstep": "lockstep", "verify.faults": "lockstep", "verify.hosts": "lockstep",
     "verify.test_cuda": "cuda", "verify.test_cuda_parts": "lockstep", "verify.cuda": "lockstep", "verify.gpu": "lockstep", "verify.test_codechips": "code",
+    "verify.test_train_ddp": "lockstep", "verify.ddp_rank": "lockstep",
 }  # fmt: skip
 ORDER = ("code", "numbers", "model", "lockstep", "cuda", "labs", "site", "browser")
 WHAT = {
     "code": "ruff, mypy --strict, the arrows between the rooms",
     "numbers": "planted faults caught, harmless edits silent",
-    "model": "closed forms = engine = independent simulation; right values",
+    "model": "closed forms = engine = independent simulation; right values; published measurements within their gates",
     "lockstep": "k replicas = 1 replica: in process, over processes, on two hosts; each mutant caught",
     "cuda": "on a GPU: lockstep, the queue, copies, overlap, memory, products, programs",
     "labs": "model, wording and views give the same in JavaScript; what it would read otherwise is refused; values by hand",

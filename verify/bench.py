@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from verify.bench_model import Row, runner_bench
+from verify.bench_model import Row, runner_bench, size_bench
 from verify.checkout import ROOT, build, copy
 
 
@@ -33,6 +33,13 @@ def numbers_s() -> float:
         subprocess.run([sys.executable, "-m", "macros.audit"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         best = min(best, time.perf_counter() - begin)
     return best
+
+
+def reality_s() -> float:
+    """Seconds of `make reality`, process and all."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "verify.reality"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - begin
 
 
 def build_s(site: Path) -> float:
@@ -105,7 +112,8 @@ def browser_rows(site: Path) -> list[Row]:
 
 def main() -> int:
     """Measure, print, write. The status is 0 whatever the figures: a noisy machine is no fault."""
-    rows = runner_bench()
+    rows = [*runner_bench(), *size_bench()]
+    rows.append(row("make reality", reality_s(), "s", 3))
     rows.append(row("make numbers", numbers_s(), "s", 2))
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 from typing import TypedDict
 
-from perfmodel import kernels
+from perfmodel import collectives, kernels, stages
+from perfmodel.streams import Task
 from verify import simulate
 
 
@@ -35,6 +37,45 @@ def _program(tasks: int) -> tuple[list[list[int]], list[list[int]], list[float],
     kinds = kernels.pipeline_kinds(tasks // 2, 0)
     durations = kernels.pipeline_durations(kinds, 2.0, 3.0, 2.0)
     return kernels.pipeline_streams(kinds), kernels.pipeline_waits(kinds), durations, 2
+
+
+Program = tuple[list[list[int]], list[list[int]], list[float], int]
+
+
+def _issued(tasks: list[Task]) -> Program:
+    """Any program, as the runner takes it."""
+    lanes = {lane: at for at, lane in enumerate(dict.fromkeys(lane for task in tasks for lane in task.streams))}
+    streams = [[lanes[lane] for lane in task.streams] for task in tasks]
+    return streams, [list(task.waits) for task in tasks], [task.duration_s for task in tasks], len(lanes)
+
+
+def _pipeline(devices: int, microbatches: int) -> Program:
+    return _issued(stages.pipeline_tasks("1f1b", stages=devices, microbatches=microbatches, forward_s=1.0, backward_s=2.0))
+
+
+def _ring(gpus: int) -> Program:
+    return _issued(collectives.ring_tasks(gradient_bytes=160e6, gpus=gpus, link_bytes_per_s=16e9, latency_s=5e-6))
+
+
+def size_bench() -> list[Row]:
+    """The runner's cost per task on the largest pipeline and the largest ring over that on small ones; where nothing grows it is 1.
+
+    As `timeit` does, it leaves the collector of garbage off while the clock runs. Takes a few seconds.
+    """
+    rows = []
+    for what, small, large in (
+        ("pipeline of 64 stages, 512 microbatches over 4, 8", _pipeline(4, 8), _pipeline(64, 512)),
+        ("ring of 128 ranks over 4", _ring(4), _ring(128)),
+    ):
+        small_s = large_s = float("inf")
+        gc.disable()
+        for _ in range(12):  # in turn, so that a busy moment of the machine falls on both
+            small_s = min(small_s, _best_s(lambda program=small: kernels.run_streams(*program), 200))  # type: ignore[misc]
+            large_s = min(large_s, _best_s(lambda program=large: kernels.run_streams(*program), 2))  # type: ignore[misc]
+        gc.enable()
+        growth = (large_s / len(large[2])) / (small_s / len(small[2]))
+        rows.append(_row(f"cost per task, {what}", growth, "×", "at most 1.5 ×", growth <= 1.5))
+    return rows
 
 
 def runner_bench() -> list[Row]:

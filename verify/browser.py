@@ -123,8 +123,8 @@ def pages(site: Path) -> list[str]:
 
 
 def acts(site: Path) -> list[str]:
-    """The acts among them."""
-    return [path for path in pages(site) if path.startswith("acts/")]
+    """The acts among them, and the pages of the module, which are made like acts."""
+    return [path for path in pages(site) if path.startswith(("acts/", "module/"))]
 
 
 def shown_steps(page: Page) -> list[str]:

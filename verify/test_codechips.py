@@ -34,6 +34,20 @@ EXPECTED: dict[str, tuple[str, ...]] = {
         r"torch\.compile: largest difference \d\.\de[-+]\d\d",
         r"OK: the same output before and after, with torch\.jit\.script and with torch\.compile",
     ),
+    "data_parallel.py": (
+        r"(cpu|cuda:\d) computes \d+ of 128 samples",
+        *[r"(cuda:\d computes \d+ of 128 samples)?"] * 15,
+        r"all outputs come to (cpu, all gradients to cpu|cuda:0, all gradients to cuda:0)",
+        r"(There is no GPU: DataParallel runs the plain module, and splits nothing\.)?",
+        r"OK: (the same outputs and gradients as the plain module, in every bit|on \d+ GPUs the same outputs and gradients .*)",
+    ),
+    "matmul_timing.py": (
+        r"1024 by 1024, 2,147,483,648 FLOP a product; times are this machine's, now",  # 2 · 1024³
+        rf"CPU, threads: \d+: {NUMBER} ms, median of 5 \({NUMBER} to {NUMBER}\), {NUMBER} GFLOP/s",
+        rf"(NOT RUN: the GPU's time needs a GPU, and PyTorch finds none|.+: {NUMBER} ms, median of 5 .*)",
+        rf"(the CPU took {NUMBER}× as long as the GPU)?",
+        r"OK: the products are right",
+    ),
     "multiple_gpus.py": (
         r"allreduce of \[1, 1\] and \[2, 2\]: \[3, 3\] and \[3, 3\]",
         r"(2 replicas on cpu, cpu, with \[31, 30\] of 61 samples|\d+ replicas on cuda:0, .*)",
@@ -55,6 +69,11 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     "ring_allreduce.py": (
         r"4 processes, chunk sums \[10, 10, 10, 10\]",  # 1 + 2 + 3 + 4
         r"OK: the ring gives what all_reduce gives, on every rank",
+    ),
+    "train_ddp.py": (
+        r"1 rank on (cpu with gloo|cuda with nccl), 1 × 32 = 32 samples a step, learning rate 0\.001",
+        *[rf"epoch {epoch}: loss {NUMBER}, accuracy {NUMBER}" for epoch in (1, 2, 3)],
+        r"OK: 375 steps; all ranks hold the same, bit for bit",  # 3 epochs of 4000 / 32
     ),
     "two_devices.py": (
         r"CPU: the same results with and without the barrier",

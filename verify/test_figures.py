@@ -24,7 +24,7 @@ ENDS = {
     "queue-slow": ("slow.every_four", 1.0), "sync-one-gpu": ("sync.one_gpu", 1e6), "sync-cpu": ("sync.cpu", 1e6),
     "sync-sharded": ("sync.sharded", 1e6), "sync-sharded-close": ("sync.sharded", 1e6),
     "sync-ring": ("sync.ring", 1e6), "sync-ring-close": ("sync.ring", 1e6),
-    "replica-step": ("step.one", 1.0),
+    "replica-step": ("step.one", 1.0), "step-data-parallel": ("dp.parallel", 1e6), "step-ddp": ("dp.ddp", 1e6),
 }  # fmt: skip
 
 

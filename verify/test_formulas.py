@@ -90,7 +90,7 @@ def test_a_result_in_the_words_of_the_page() -> None:
 
 
 @pytest.mark.parametrize(("formula", "printed"), [
-    ("2*(n-1)*S/B", r"\frac{2 \cdot \left(n - 1\right) \cdot S}{B}"), ("max(n, k)", r"\max\left(n, k\right)"), ("n**(k+1)", "n^{k + 1}"),
+    ("2*(n-1)*S/B", r"\frac{2 \cdot \left(n - 1\right) \cdot S}{B}"), ("max(n, k)", r"\max\left(n, k\right)"), ("n**(k+1)", "n^{k + 1}"), ("(S/B)**2", r"\left(\frac{S}{B}\right)^{2}"), ("(S/B)**2*n", r"\left(\frac{S}{B}\right)^{2} \cdot n"),
     ("floor(n/k)", r"\lfloor \frac{n}{k} \rfloor"),
 ])  # fmt: skip
 def test_tex(formula: str, printed: str) -> None:

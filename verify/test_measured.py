@@ -146,14 +146,14 @@ def test_an_error_has_a_sign_and_follows_what_was_measured(kept: Any) -> None:
 
 
 def test_a_time_is_shown_to_three_digits_in_a_unit_that_suits_it() -> None:
-    shown = [str(measured._in(value, measured.TIMES)) for value in (2e-6, 1.2345e-5, 9.9996e-4, 1.5, 250.0, 4e-10, 0.0)]
+    shown = [str(measured.scaled(value, measured.TIMES)) for value in (2e-6, 1.2345e-5, 9.9996e-4, 1.5, 250.0, 4e-10, 0.0)]
     assert shown == [
         f"{n}\xa0{u}"
         for n, u in zip(
             ("2.00", "12.3", "1.00", "1.50", "250", "0.400", "0"), ["µs", "µs", "ms", "s", "s", "ns", "ns"], strict=True
         )
     ]
-    assert str(measured._in(9.999e11, measured.RATES)) == "1.00\xa0TB/s"
+    assert str(measured.scaled(9.999e11, measured.RATES)) == "1.00\xa0TB/s"
     assert str(measured.Quartiles(9.7e-4, high=1.04e-3)) == "0.97–1.04\xa0ms"
 
 

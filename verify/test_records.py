@@ -153,7 +153,7 @@ def test_an_interrupted_write_leaves_the_old_record(stored: Path, made: list[str
 
 
 def test_no_record_of_that_name() -> None:
-    with pytest.raises(RecordError, match="a record is one of lockstep, lost; got 'lockstp'"):
+    with pytest.raises(RecordError, match="a record is one of lockstep, lost, noise; got 'lockstp'"):
         load("lockstp")
 
 

@@ -1,4 +1,4 @@
-"""The figures and tables of the pages, a module per act, and the calls that put them on a page."""
+"""The figures and tables of the pages, a module per act and one for the module, and the calls that put them on a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from macros.calls import Piece, Recorder, Use, current, recording
 from macros.embed import figure_html
 from macros.evaluate import book, speaker
-from macros.figures import act1, act2, act3, act4, act5, act6, lab
+from macros.figures import act1, act2, act3, act4, act5, act6, lab, module, reality
 from macros.figures.core import Drawn
 from macros.quantity import QuoteError
 from macros.scan import Fault
@@ -17,7 +17,7 @@ from macros.tables import Table
 from perfmodel.number import Ledger
 from perfmodel.trace import trace
 
-PAGES = (act1, act2, act3, act4, act5, act6, lab)
+PAGES = (act1, act2, act3, act4, act5, act6, module, reality, lab)
 FIGURES: dict[str, Callable[[], Drawn]] = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 TABLES: dict[str, Callable[[], Table]] = {name: make for page in PAGES for name, make in page.TABLES.items()}
 

@@ -1,0 +1,124 @@
+"""When to scale out, and to what: the memory of a job against the card, its time against the deadline, its data against the machine.
+
+Three questions, each a division and a comparison; `advise` puts the answers together. They say what is needed at least, and know
+nothing of what it costs to build, debug and keep running.
+
+Source: hand calculation; Dive into Deep Learning 13.5 for the ways to split.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from perfmodel.units import not_negative, positive
+
+Advice = Literal["stay on one GPU", "split the model", "data parallelism", "shard the data"]
+MOST_GPUS = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """What a training needs. `state_bytes` and `activations_bytes` are those of one GPU that holds the whole model, `one_gpu_s` is
+    the time it would take there, `data_bytes` the whole data set.
+
+    Raises ValueError for bytes that are negative or not finite, and for a time or a deadline of 0 or below.
+    """
+
+    state_bytes: float
+    activations_bytes: float
+    one_gpu_s: float
+    deadline_s: float
+    data_bytes: float
+
+    def __post_init__(self) -> None:
+        not_negative("state_bytes", self.state_bytes)
+        not_negative("activations_bytes", self.activations_bytes)
+        positive("one_gpu_s", self.one_gpu_s)
+        positive("deadline_s", self.deadline_s)
+        not_negative("data_bytes", self.data_bytes)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Machine:
+    """What there is: the memory of one card, and the storage of one machine. Raises ValueError for bytes of 0 or below."""
+
+    card_bytes: float
+    storage_bytes: float
+
+    def __post_init__(self) -> None:
+        positive("card_bytes", self.card_bytes)
+        positive("storage_bytes", self.storage_bytes)
+
+
+def fits_card(job: Job, machine: Machine) -> bool:
+    """Whether state and activations fit on one card: state + activations ≤ card.
+
+    Smaller batches, recomputing activations and leaner optimizers come before a split; then ask again with what is left.
+
+    >>> job = Job(state_bytes=24e9, activations_bytes=60e9, one_gpu_s=1, deadline_s=1, data_bytes=0)
+    >>> fits_card(job, Machine(card_bytes=32e9, storage_bytes=1e12))
+    False
+
+    Source: hand calculation.
+    """
+    return job.state_bytes + job.activations_bytes <= machine.card_bytes
+
+
+def gpus_for_deadline(*, one_gpu_s: float, deadline_s: float, efficiency: float = 1.0) -> int:
+    """How many GPUs bring a training within its deadline: the least k with one_gpu/(k·e) ≤ deadline, e each one's share of its speed.
+
+    With several GPUs each does `efficiency` of what one alone would do; a single one loses nothing. The efficiency of the example
+    is an input, not a result: measure it, it falls as k grows. Raises ValueError for a time, a deadline or an efficiency of 0 or
+    below, for an efficiency above 1, and where it would take more than a million.
+
+    >>> gpus_for_deadline(one_gpu_s=10, deadline_s=2), gpus_for_deadline(one_gpu_s=10, deadline_s=2, efficiency=0.9)
+    (5, 6)
+
+    Source: hand calculation.
+    """
+    positive("one_gpu_s", one_gpu_s)
+    positive("deadline_s", deadline_s)
+    if positive("efficiency", efficiency) > 1:
+        raise ValueError(f"efficiency must be at most 1, got {efficiency!r}")
+    if one_gpu_s <= deadline_s:
+        return 1
+    needed = one_gpu_s / (deadline_s * efficiency)
+    if needed > MOST_GPUS:
+        raise ValueError(f"a deadline must be in reach of {MOST_GPUS} GPUs, got one that needs {needed:.3g}")
+    return max(2, math.ceil(needed - 1e-9))  # a quotient of floats that is a whole number, but for its last bits, is one
+
+
+def machines_for_data(job: Job, machine: Machine) -> int:
+    """Over how many machines the data must be spread: data/storage, rounded up; 1 when it fits.
+
+    >>> job = Job(state_bytes=1, activations_bytes=0, one_gpu_s=1, deadline_s=1, data_bytes=10e12)
+    >>> machines_for_data(job, Machine(card_bytes=32e9, storage_bytes=4e12))
+    3
+
+    Source: hand calculation.
+    """
+    return max(1, math.ceil(job.data_bytes / machine.storage_bytes))
+
+
+def advise(job: Job, machine: Machine) -> tuple[Advice, ...]:
+    """What the job calls for, the most urgent first; ("stay on one GPU",) when it calls for nothing.
+
+    A model that does not fit must be split, whatever the deadline. What trains too slowly gets more GPUs. Data that one machine
+    cannot hold is sharded over several.
+
+    >>> small = Job(state_bytes=3e6, activations_bytes=1e6, one_gpu_s=60, deadline_s=3600, data_bytes=47e6)
+    >>> advise(small, Machine(card_bytes=32e9, storage_bytes=4e12))
+    ('stay on one GPU',)
+
+    Source: the three comparisons above.
+    """
+    found: list[Advice] = []
+    if not fits_card(job, machine):
+        found.append("split the model")
+    if job.one_gpu_s > job.deadline_s:
+        found.append("data parallelism")
+    if job.data_bytes > machine.storage_bytes:
+        found.append("shard the data")
+    return tuple(found) or ("stay on one GPU",)
