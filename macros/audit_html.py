@@ -23,7 +23,7 @@ from macros.structure import ATTRIBUTES
 # Computed or exempt already, each made by a macro that the source audit has held to its rules.
 _MADE = {
     "q": QUOTE, "rel": RELATION, "plain": PLAIN, "formula": OTHER, "fig-svg": STOP, "fig-data": STOP, "fig-plot": STOP, "data": STOP, "ledger": STOP,
-    "live": STOP, "fault": STOP, "faults": STOP, "badge": STOP, "lab": STOP, "fingerprint": STOP, "headerlink": "", "footnote-ref": "", "footnote-backref": "", "credit": STOP, "cards": STOP,
+    "live": STOP, "fault": STOP, "faults": STOP, "badge": STOP, "lab": STOP, "doc": STOP, "fingerprint": STOP, "headerlink": "", "footnote-ref": "", "footnote-backref": "", "credit": STOP, "cards": STOP,
 }  # fmt: skip
 _ATTRIBUTES_MADE = {"data", "lab", "fault", "faults", "footnote-backref"}  # whose attributes are made as well
 # Elements that stand inside a sentence; all others part words.

@@ -24,7 +24,7 @@ from perfmodel.pipeline import AsyncPipeline
 from perfmodel.sources import HERE
 from perfmodel.streams import Schedule, Task, run
 from perfmodel.trace import trace
-from perfmodel.units import BYTES, NONE, RATE, TIME, Dim, unit
+from perfmodel.units import BYTES, RATE, TIME, Dim, unit
 from perfmodel.wording import bytes_text, feels_like, number, percent, rate_text, ticks_text, time_text
 
 _COUNTS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
@@ -40,7 +40,7 @@ class Amount(click.ParamType[float]):
         """The value in SI. A spelling that people read in two ways is refused, as is a unit of another kind."""
         if isinstance(value, float):
             return value
-        found = re.fullmatch(r"\s*([+-]?[\d_]*\.?\d+(?:[eE][+-]?\d+)?)\s*(\S.*)?\s*", value)
+        found = re.fullmatch(r"\s*([+-]?[0-9_]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*(\S.*)?\s*", value)
         try:
             amount = Decimal(found[1]) if found else None
         except InvalidOperation:
@@ -67,7 +67,7 @@ class Count(click.ParamType[int]):
         """The number."""
         if isinstance(value, int):
             return value
-        found = re.fullmatch(r"\s*([\d_]*\.?\d+(?:[eE]\+?\d+)?)\s*([KMBT]?)\s*", value)
+        found = re.fullmatch(r"\s*([0-9_]*\.?[0-9]+(?:[eE]\+?[0-9]+)?)\s*([KMBT]?)\s*", value)
         amount = Decimal(found[1]) * _COUNTS[found[2]] if found else None
         if amount is None or amount != amount.to_integral_value():
             self.fail(f"must be a whole number, such as 7500000000 or 7.5B; got {value!r}", param, ctx)
@@ -90,8 +90,8 @@ def _flags(function: Callable[..., None]) -> Callable[..., None]:
         except ValueError as error:
             rule, context = str(error), click.get_current_context()
             names = {option.name: option for option in context.command.params}
-            parts = {"way": "way", **{name: name for name in names if name}, **_MEANS}
-            flag = next((names[to] for word, to in parts.items() if to in names and re.match(rf"(a |an )?{re.escape(word)}\b", rule)), None)
+            parts = {**{name: name for name in names if name}, **_MEANS}
+            flag = next((names[to] for word, to in parts.items() if to in names and rule.startswith(f"{word} must ")), None)
             raise click.BadParameter(rule, ctx=context, param=flag) from error
 
     return click.option("--json", "as_json", is_flag=True, help="Print values in SI units as JSON.")(wrapped)
@@ -100,13 +100,15 @@ def _flags(function: Callable[..., None]) -> Callable[..., None]:
 _MEANS = {  # what the model calls it: the flag
     "gradient_bytes": "gradient", "link_bytes_per_s": "link", "latency_s": "latency", "size_bytes": "gradient", "forward_s": "forward",
     "backward_s": "backward", "compute_s": "compute", "bucket_bytes": "bucket", "the rate of 'link'": "link", "the rate of 'network'": "network",
-    "reference": "reference", "stage": "zero", "tasks": "tasks",
+    "stage": "zero_stage", "barrier_every": "every",
 }  # fmt: skip
 
 
 def _trace_flag(function: Callable[..., None]) -> Callable[..., None]:
     path = click.Path(dir_okay=False, writable=True, path_type=Path)
-    return click.option("--trace", "trace_file", type=path, metavar="FILE", help="Write the timeline for ui.perfetto.dev.")(function)
+    return click.option("--trace", "trace_file", type=path, metavar="FILE", help="Write the timeline for ui.perfetto.dev.")(
+        function
+    )
 
 
 def _write(trace_file: Path | None, schedules: Mapping[str, Schedule], unit_name: str) -> None:
@@ -147,10 +149,16 @@ def main() -> None:
 @click.option("--gpus", type=int, required=True)
 @click.option("--link", type=LINK, required=True, help="What a GPU's link carries each way, such as 16GB/s.")
 @click.option("--latency", type=DURATION, default="0s", help="What each transfer costs before its first byte, such as 5us.")
-@click.option("--way", type=click.Choice(["one-gpu", "cpu", "sharded", "ring", "tree", "halving-doubling"]), help="Only this way, and its bus bandwidth.")
+@click.option(
+    "--way",
+    type=click.Choice(["one-gpu", "cpu", "sharded", "ring", "tree", "halving-doubling"]),
+    help="Only this way, and its bus bandwidth.",
+)
 @_trace_flag
 @_flags
-def allreduce(gradient: float, gpus: int, link: float, latency: float, way: str | None, trace_file: Path | None, as_json: bool) -> None:
+def allreduce(
+    gradient: float, gpus: int, link: float, latency: float, way: str | None, trace_file: Path | None, as_json: bool
+) -> None:
     """The time to sum a gradient over some GPUs, for each way to do it."""
     link_of = {"gpus": gpus, "link_bytes_per_s": link, "latency_s": latency}
     by_gradient, by_size = {"gradient_bytes": gradient, **link_of}, {"size_bytes": gradient, **link_of}
@@ -167,9 +175,16 @@ def allreduce(gradient: float, gpus: int, link: float, latency: float, way: str 
     chosen = [way] if way else list(ways)
     times = {name: ways[name][0](**ways[name][2]) for name in chosen}
     _write(trace_file, {name: run(ways[name][1](**ways[name][2])) for name in chosen} if trace_file else {}, "s")
-    bus = {name: alphabeta.bus_bytes_per_s("all_reduce", size_bytes=gradient, gpus=gpus, time_s=t) if t else 0.0 for name, t in times.items()}
+    bus = {
+        name: alphabeta.bus_bytes_per_s("all_reduce", size_bytes=gradient, gpus=gpus, time_s=t) if t else 0.0
+        for name, t in times.items()
+    }
     rows = [(name, time_text(t), rate_text(bus[name])) for name, t in times.items()]
-    values = {"gradient_bytes": gradient, **link_of, "ways": {name: {"time_s": t, "bus_bytes_per_s": bus[name]} for name, t in times.items()}}
+    values = {
+        "gradient_bytes": gradient,
+        **link_of,
+        "ways": {name: {"time_s": t, "bus_bytes_per_s": bus[name]} for name, t in times.items()},
+    }
     _show(as_json, values, ("way", "time", "bus bandwidth"), rows)
 
 
@@ -183,7 +198,14 @@ def allreduce(gradient: float, gpus: int, link: float, latency: float, way: str 
 @_trace_flag
 @_flags
 def pipeline(
-    stages: int, microbatches: int, forward: float, backward: float, schedule: str, chunks: int, trace_file: Path | None, as_json: bool
+    stages: int,
+    microbatches: int,
+    forward: float,
+    backward: float,
+    schedule: str,
+    chunks: int,
+    trace_file: Path | None,
+    as_json: bool,
 ) -> None:
     """The time of a batch in a pipeline of stages, and its bubble."""
     cut = {"stages": stages, "microbatches": microbatches, "chunks": chunks}
@@ -192,7 +214,11 @@ def pipeline(
     bubble = _stages.bubble_fraction(**cut)
     held = [_stages.in_flight(schedule, device=device, **cut) for device in range(stages)]  # type: ignore[arg-type]
     values = {**cut, "schedule": schedule, "time_s": made.total_s, "bubble_fraction": bubble, "in_flight": held}
-    rows = [("time of a batch", time_text(made.total_s)), ("bubble", percent(bubble)), ("microbatches held, first device", number(held[0]))]
+    rows = [
+        ("time of a batch", time_text(made.total_s)),
+        ("bubble", percent(bubble)),
+        ("microbatches held, first device", number(held[0])),
+    ]
     _show(as_json, values, (schedule, ""), rows)
 
 
@@ -204,7 +230,9 @@ def pipeline(
 @click.option("--every", type=int, help="A barrier after so many tasks; without it, one at the end.")
 @_trace_flag
 @_flags
-def queue(tasks: int, enqueue: float, compute: float, fetch: float, every: int | None, trace_file: Path | None, as_json: bool) -> None:
+def queue(
+    tasks: int, enqueue: float, compute: float, fetch: float, every: int | None, trace_file: Path | None, as_json: bool
+) -> None:
     """The queue between Python and a GPU: what barriers cost, in ticks."""
     made = AsyncPipeline(enqueue=enqueue, compute=compute, fetch=fetch, tasks=tasks, barrier_every=every)
     each = replace(made, barrier_every=1)
@@ -219,7 +247,9 @@ def queue(tasks: int, enqueue: float, compute: float, fetch: float, every: int |
 
 
 @main.command()
-@click.option("--cluster", "preset", type=click.Choice(["book", "v100", "h100", "h100x4"]), default="book", help="The machine to start from.")
+@click.option(
+    "--cluster", "preset", type=click.Choice(["book", "v100", "h100", "h100x4"]), default="book", help="The machine to start from."
+)
 @click.option("--gpus", type=int, help="GPUs in a machine.")
 @click.option("--nodes", type=int, help="Machines.")
 @click.option("--link", type=LINK, help="A GPU's link inside its machine, each way.")
@@ -247,7 +277,10 @@ def step(
     made = {way: (cluster.step_s(way=way, **asked), cluster.step_s(way=way, bucket_bytes=bucket, **asked)) for way in cluster.WAYS}
     if trace_file:
         _write(trace_file, {way: run(cluster.step_tasks(way=way, bucket_bytes=bucket, **asked)) for way in cluster.WAYS}, "s")
-    rows = [(way, time_text(end), time_text(along), percent(compute / min(end, along)) if end else "") for way, (end, along) in made.items()]
+    rows = [
+        (way, time_text(end), time_text(along), percent(compute / min(end, along)) if end else "")
+        for way, (end, along) in made.items()
+    ]
     values = {
         "gpus": machine.gpus, "nodes": machine.nodes, "link_bytes_per_s": machine.link.bytes_per_s, "network_bytes_per_s": machine.network.bytes_per_s,
         "latency_s": machine.latency_s, "gradient_bytes": gradient, "compute_s": compute, "bucket_bytes": bucket,
@@ -266,7 +299,12 @@ def step(
 def memory(parameters: int, recipe: str, zero_stage: int, ranks: int, card: float | None, as_json: bool) -> None:
     """What a rank holds of a model: parameters, gradients and optimizer. Activations and buffers come on top."""
     held = zero.zero_state(parameters=parameters, ranks=ranks, stage=zero_stage, recipe=RECIPES[recipe])
-    parts = {"parameters": held.parameters_bytes, "gradients": held.gradients_bytes, "optimizer": held.optimizer_bytes, "total": held.total_bytes}
+    parts = {
+        "parameters": held.parameters_bytes,
+        "gradients": held.gradients_bytes,
+        "optimizer": held.optimizer_bytes,
+        "total": held.total_bytes,
+    }
     values: dict[str, Any] = {"parameters": parameters, "recipe": recipe, "zero": zero_stage, "ranks": ranks, "bytes": parts}
     line = ""
     if card is not None:

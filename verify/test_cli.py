@@ -1,0 +1,227 @@
+"""`python -m perfmodel`: units in and out, errors that name the flag and the rule, JSON, traces; and the library without what it does not need."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from macros.fingerprint import ROOT
+from perfmodel.__main__ import Amount, Count, main
+from perfmodel.units import BYTES, GB, GBIT, MB, MIB, RATE, TIME
+
+RING = ["allreduce", "--gradient", "160MB", "--gpus", "4", "--link", "16GB/s"]
+PIPELINE = ["pipeline", "--stages", "4", "--microbatches", "8", "--forward", "1ms", "--backward", "2ms"]
+QUEUE = ["queue", "--tasks", "8", "--enqueue", "2", "--compute", "3", "--fetch", "2"]
+STEP = ["step", "--gradient", "160MB", "--compute", "50ms"]
+MEMORY = ["memory", "--parameters", "7.5B"]
+ALL = {"allreduce": RING, "pipeline": PIPELINE, "queue": QUEUE, "step": STEP, "memory": MEMORY, "ladder": ["ladder"]}
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def table(*arguments: str) -> dict[str, list[str]]:
+    """The rows of the printed table, by their first cell."""
+    done = call(*arguments)
+    assert done.exit_code == 0, done.output
+    rows = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in done.stdout.splitlines()]
+    return {row[0]: row[1:] for row in rows}
+
+
+def values(*arguments: str) -> dict[str, Any]:
+    done = call(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+# ---- Right values, from the book and the papers ----------------------------------------------
+
+
+def test_allreduce_gives_the_times_of_the_book() -> None:
+    """Dive into Deep Learning 13.7: 60, 80 and 15 ms. The bus bandwidth of a perfect ring is the link's."""
+    found = table(*RING)
+    assert (found["one-gpu"][0], found["cpu"][0], found["sharded"][0], found["ring"][0]) == ("60 ms", "80 ms", "15 ms", "15 ms")
+    assert found["ring"][1] == "16 GB/s"
+
+
+def test_a_pipeline_has_the_bubble_of_the_paper() -> None:
+    """GPipe: (p−1)/(m+p−1) = 3/11, and (8+3)·3 ms. 1F1B holds p microbatches on the first device, GPipe all."""
+    found = values(*PIPELINE)
+    assert found["bubble_fraction"] == pytest.approx(3 / 11)
+    assert found["time_s"] == pytest.approx(0.033)
+    assert found["in_flight"][0] == 4
+    assert values(*PIPELINE, "--schedule", "gpipe")["in_flight"][0] == 8
+    assert values(*PIPELINE, "--chunks", "2")["time_s"] == pytest.approx(0.0285)
+
+
+def test_a_queue_is_the_book_s() -> None:
+    """8·(2+3+2) = 56 and 2+8·3+2 = 28."""
+    assert table(*QUEUE) == {
+        "barriers": [], "a barrier after every task": ["56 ticks"], "one at the end": ["28 ticks"], "most tasks pending": ["4"]
+    }  # fmt: skip
+    assert table(*QUEUE, "--every", "4")["a barrier every 4"] == ["32 ticks"]
+
+
+def test_a_step_is_computing_and_sending() -> None:
+    """50 + 60 ms at the end; on the way, 7 buckets of 60/7 ms, the first after 1/3 and 1/7 of 2/3 of 50 ms: 16.7 + 4.8 + 60 = 81.4."""
+    found = table(*STEP)
+    assert found["one GPU"][:2] == ["110 ms", "81.4 ms"]
+    assert found["ring"][0] == "65 ms"
+    slow = values(*STEP, "--cluster", "h100x4", "--nodes", "2", "--network", "400Gbit/s", "--latency", "0s")
+    assert (slow["gpus"], slow["nodes"], slow["network_bytes_per_s"], slow["latency_s"]) == (8, 2, 50e9, 0)
+
+
+def test_memory_is_that_of_zero() -> None:
+    """ZeRO, figure 1: 7.5 billion parameters over 64 ranks take 120, 31.4, 16.6 and 1.88 GB."""
+    found = [values(*MEMORY, "--ranks", "64", "--zero", str(stage))["bytes"]["total"] / GB for stage in range(4)]
+    assert found == pytest.approx([120, 31.4, 16.6, 1.88], rel=3e-3)
+    assert values(*MEMORY, "--card", "80GB")["fits"] is False
+    assert "does not fit on a card of 80 GB, before activations" in call(*MEMORY, "--card", "80GB").stdout
+
+
+def test_the_ladder_collapses_for_a_disk() -> None:
+    assert table("ladder", "--reference", "hdd_random")["L1 cache hit"] == ["1.5 ns", "150 ns"]
+    assert "after Eliot Eshelman" in call("ladder").stdout
+    assert values("ladder")["packet"]["felt_s"] == pytest.approx(1e8)
+
+
+# ---- Units ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dim", "text", "value"),
+    [
+        (BYTES, "160MB", 160 * MB), (BYTES, "160 megabytes", 160 * MB), (BYTES, "25MiB", 25 * MIB), (BYTES, "1_000 B", 1000.0), (BYTES, "1.5e3 B", 1500.0),
+        (RATE, "400Gbit/s", 400 * GBIT), (RATE, "18.75 GB/s", 18.75 * GB), (TIME, "5us", 5e-6), (TIME, "0.1 ms", 1e-4), (TIME, "2h", 7200.0),
+    ],
+)  # fmt: skip
+def test_what_can_be_typed(dim: Any, text: str, value: float) -> None:
+    assert Amount(dim, "x", "y").convert(text, None, None) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("7500000000", 7_500_000_000), ("7.5B", 7_500_000_000), ("1e6", 1_000_000), ("125M", 125_000_000), ("7_000", 7000)],
+)
+def test_counts_that_can_be_typed(text: str, value: int) -> None:
+    assert Count().convert(text, None, None) == value
+
+
+@pytest.mark.parametrize("text", ["", "MB", "1..2MB", "1,5MB", "0x10MB", "½MB", "nanMB", "infMB", "1 MB 2", "--", "1e", "\u0661MB"])
+def test_what_is_no_amount_is_refused(text: str) -> None:
+    with pytest.raises(click.UsageError):
+        Amount(BYTES, "a size in bytes", "160MB").convert(text, None, None)
+
+
+# ---- Errors ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flag", "rule"),
+    [
+        ([*RING, "--gpus", "0"], "--gpus", "gpus must be a whole number of at least 1, got 0"),
+        ([*RING, "--gpus", "x"], "--gpus", "'x' is not a valid integer"),
+        ([*RING, "--gradient", "160Mb"], "--gradient", '"Mb" is ambiguous: write MB or Mbit/s'),
+        ([*RING, "--gradient", "16GB/s"], "--gradient", "must be a size in bytes, such as 160MB; got '16GB/s', a rate in bytes per second"),
+        ([*RING, "--gradient", "160"], "--gradient", "must have a unit, such as 160MB; got '160'"),
+        ([*RING, "--gradient", "much"], "--gradient", "must be a size in bytes, such as 160MB; got 'much'"),
+        ([*RING, "--gradient", "1 parsec"], "--gradient", '"parsec" is not a unit this site uses'),
+        ([*RING, "--link", "0GB/s"], "--link", "link_bytes_per_s must be a finite number above 0, got 0.0"),
+        ([*RING, "--latency", "-1us"], "--latency", "latency_s must be a finite number of at least 0"),
+        ([*RING, "--gpus", "3", "--way", "halving-doubling"], "--gpus", "gpus must be a power of two, got 3"),
+        ([*RING, "--way", "pigeon"], "--way", "'pigeon' is not one of"),
+        ([*PIPELINE, "--stages", "0"], "--stages", "stages must be a whole number of at least 1, got 0"),
+        ([*PIPELINE, "--microbatches", "7", "--chunks", "2"], "--microbatches", "microbatches must be a multiple of stages = 4 when interleaved, got 7"),
+        ([*PIPELINE, "--chunks", "2", "--schedule", "gpipe"], "--chunks", "chunks must be 1 with gpipe, got 2"),
+        ([*PIPELINE, "--backward", "-2ms"], "--backward", "backward_s must be a finite number of at least 0, got -0.002"),
+        ([*QUEUE, "--enqueue", "-2"], "--enqueue", "enqueue must be a finite number of at least 0, got -2.0"),
+        ([*QUEUE, "--every", "0"], "--every", "barrier_every must be at least 1"),
+        ([*STEP, "--nodes", "0"], "--nodes", "nodes must be a whole number of at least 1, got 0"),
+        ([*STEP, "--link", "0GB/s"], "--link", "the rate of 'link' must be a finite number above 0, got 0.0"),
+        ([*STEP, "--bucket", "0MB"], "--bucket", "bucket_bytes must be a finite number above 0, got 0.0"),
+        ([*STEP, "--compute", "-1ms"], "--compute", "compute_s must be a finite number of at least 0, got -0.001"),
+        ([*MEMORY, "--parameters", "7.5x"], "--parameters", "must be a whole number, such as 7500000000 or 7.5B; got '7.5x'"),
+        ([*MEMORY, "--parameters", "1.5"], "--parameters", "must be a whole number"),
+        ([*MEMORY, "--zero", "5"], "--zero", "stage must be 0, 1, 2 or 3, got 5"),
+        ([*MEMORY, "--ranks", "0"], "--ranks", "ranks must be a whole number of at least 1, got 0"),
+        (["ladder", "--reference", "moon"], "--reference", "'moon' is not one of"),
+    ],
+)  # fmt: skip
+def test_an_error_names_the_flag_and_the_rule(arguments: list[str], flag: str, rule: str) -> None:
+    done = call(*arguments)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert f"Invalid value for '{flag}'" in done.stderr
+    assert rule in done.stderr
+    assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_json_is_json_and_help_is_help(name: str) -> None:
+    assert values(*ALL[name])
+    shown = call(name, "--help")
+    assert shown.exit_code == 0
+    assert str(main.commands[name].help) in " ".join(shown.stdout.split())
+    assert name in call("--help").stdout
+
+
+# ---- Traces ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "last_us"), [("allreduce", 80_000), ("pipeline", 33_000), ("queue", 56), ("step", 101_428.571)])
+def test_a_trace_ends_when_the_model_says(tmp_path: Path, name: str, last_us: float) -> None:
+    file = tmp_path / "trace.json"
+    done = call(*ALL[name], "--trace", str(file))
+    assert done.exit_code == 0
+    assert f"trace: {file}" in done.stderr
+    events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
+    assert max(event["ts"] + event["dur"] for event in events if event["ph"] == "X") == pytest.approx(last_us, rel=1e-6)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_trace_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    done = call(*RING, "--trace", str(tmp_path / "no" / "trace.json"))
+    assert done.exit_code == 1
+    assert "No such file or directory" in done.stderr
+    assert "Traceback" not in done.output
+
+
+# ---- As a library -----------------------------------------------------------------------------
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_every_module_imports_without_what_it_does_not_need() -> None:
+    """No torch, plotly, pint or click, and nothing of the site: only the lockstep runs need torch, and the experiments numpy."""
+    modules = [p.stem for p in (ROOT / "perfmodel").glob("*.py") if p.stem not in ("__main__", "__init__")]
+    assert len(modules) > 20
+    done = python(f"""
+import sys
+for name in ("torch", "plotly", "pint", "click", "numpy", "macros", "verify", "mkdocs"):
+    sys.modules[name] = None
+for name in {modules!r}:
+    __import__("perfmodel." + name)
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_module_that_needs_torch_would_be_seen() -> None:
+    assert python("import sys; sys.modules['torch'] = None; import perfmodel.lockstep.runs").returncode != 0
+
+
+def test_the_command_runs_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "perfmodel", *RING], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "ring" in done.stdout
+    wrong = subprocess.run([sys.executable, "-m", "perfmodel", "allreduce"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (wrong.returncode, "Missing option '--gradient'" in wrong.stderr) == (2, True)
