@@ -21,7 +21,6 @@ from macros.tables import Cell, Link, Name, Num, Table
 from perfmodel.units import MS
 
 BADGE = "published measurements beside a cost model"
-DASHES = ("solid", "dash", "dot")
 
 
 class Series(NamedTuple):
@@ -53,11 +52,13 @@ def _series(name: str, words: str, role: str, most: int = 1000) -> list[Series]:
     return [*parts, Series(f"{words}, no gate", role, thinned(beyond, most), True)] if beyond else parts
 
 
-def _dots(part: Series, x: Sequence[float], y: Sequence[float]) -> go.Scatter:
+def _dots(part: Series, x: Sequence[float], y: Sequence[float]) -> dict[str, Any]:
+    """A trace; as a plain dict, since figures made of Plotly's objects one by one take several times as long to make."""
     digits = [[float(f"{value:.4g}") for value in values] for values in (x, y)]
-    return go.Scatter(
-        x=digits[0], y=digits[1], mode="markers", name=part.name, meta={"role": part.role, "muted": part.muted},
-    )  # fmt: skip
+    return {
+        "type": "scatter", "x": digits[0], "y": digits[1], "mode": "markers", "name": part.name,
+        "meta": {"role": part.role, "muted": part.muted},
+    }  # fmt: skip
 
 
 def _span(values: Sequence[float]) -> list[float]:
@@ -69,56 +70,72 @@ def _span(values: Sequence[float]) -> list[float]:
 
 def _against(parts: Sequence[Series], what: str, size: float, decimals: Sequence[float] | None = None) -> go.Figure:
     """Predicted over measured on two log axes with one range, and the line on which they agree; `size` is a unit in what points are in."""
-    figure = go.Figure()
+    traces: list[dict[str, Any]] = []
     every: list[float] = []
     for part in parts:
         measured, predicted = ([getattr(point, way) / size for point in part.points] for way in ("measured", "predicted"))
         every += [*measured, *predicted]
-        figure.add_trace(_dots(part, measured, predicted))
+        traces.append(_dots(part, measured, predicted))
         if any(point.high is not None for point in part.points):
             highs = [(point.high or point.predicted) / size for point in part.points]
             every += highs
-            figure.add_trace(_dots(part._replace(name=f"{part.name}, at the most", muted=True), measured, highs))
+            traces.append(_dots(part._replace(name=f"{part.name}, at the most", muted=True), measured, highs))
     span = _span(every)
     ends = [10.0**end for end in span]
-    figure.add_trace(go.Scatter(x=ends, y=ends, mode="lines", name="as predicted", meta={"role": "idle"}, line={"dash": "dash"}))
+    line = {
+        "type": "scatter",
+        "x": ends,
+        "y": ends,
+        "mode": "lines",
+        "name": "as predicted",
+        "meta": {"role": "idle"},
+        "line": {"dash": "dash"},
+    }
     axis: dict[str, Any] = {"type": "log", "range": span}
     if decimals:
         axis |= {"tickvals": list(decimals), "ticktext": [f"{value:g}" for value in decimals], "tickmode": "array"}
-    figure.update_layout(
-        height=380,
-        xaxis={**axis, "title": {"text": f"measured ({what}), log scale"}},
-        yaxis={**axis, "title": {"text": f"predicted ({what}), log scale"}},
-    )
-    return figure
+    axes = {
+        f"{letter}axis": {**axis, "title": {"text": f"{way} ({what}), log scale"}}
+        for letter, way in (("x", "measured"), ("y", "predicted"))
+    }
+    return go.Figure({"data": [*traces, line], "layout": {"height": 380, **axes}})
 
 
 def _errors(
-    parts: Sequence[Series], x: str, ticks: Sequence[tuple[float, str]], gate: float, wrong: tuple[float, float, str] | None = None
+    parts: Sequence[Series],
+    x: str,
+    ticks: Sequence[tuple[float, str]],
+    gate: float,
+    *,
+    wrong: tuple[float, float, str] | None = None,
+    span: tuple[float, float] = (-105, 25),
+    height: int = 320,
 ) -> go.Figure:
     """Signed errors over the size of what was done; dashed lines are the gate, dotted ones bound the region where the model is wrong."""
-    figure = go.Figure()
-    sizes = [point.size for part in parts for point in part.points]
-    for part in parts:
-        figure.add_trace(_dots(part, [point.size for point in part.points], [100 * point.error for point in part.points]))
-    figure.update_layout(
-        height=320,
-        xaxis={
-            "type": "log", "range": _span(sizes), "title": {"text": f"{x}, log scale"}, "tickmode": "array",
-            "tickvals": [at for at, _ in ticks], "ticktext": [words for _, words in ticks],
-        },
-        yaxis={"title": {"text": "error of the prediction (%)"}, "range": [-105, 25]},
-    )  # fmt: skip
-    for y in (100 * gate, -100 * gate):
-        figure.add_shape(type="line", name="total", x0=0, x1=1, xref="paper", y0=y, y1=y, line={"dash": "dash"})
+    traces = [_dots(part, [point.size for point in part.points], [100 * point.error for point in part.points]) for part in parts]
+    lines: list[dict[str, Any]] = [
+        {"type": "line", "name": "total", "x0": 0, "x1": 1, "xref": "paper", "y0": y, "y1": y, "line": {"dash": "dash"}}
+        for y in (100 * gate, -100 * gate)
+    ]
+    notes: list[dict[str, Any]] = []
     if wrong:
-        for at in wrong[:2]:
-            figure.add_shape(type="line", name="total", x0=at, x1=at, y0=0, y1=1, yref="paper", line={"dash": "dot"})
+        lines += [
+            {"type": "line", "name": "total", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot"}}
+            for at in wrong[:2]
+        ]
         middle = (math.log10(wrong[0]) + math.log10(wrong[1])) / 2
-        figure.add_annotation(
-            name="total", x=middle, y=1, yref="paper", text=wrong[2], showarrow=False, xanchor="center", yanchor="bottom"
-        )
-    return figure
+        notes.append({
+            "name": "total", "x": middle, "y": 1, "yref": "paper", "text": wrong[2], "showarrow": False, "xanchor": "center", "yanchor": "bottom",
+        })  # fmt: skip
+    layout = {
+        "height": height, "shapes": lines, "annotations": notes,
+        "xaxis": {
+            "type": "log", "range": _span([point.size for part in parts for point in part.points]), "title": {"text": f"{x}, log scale"},
+            "tickmode": "array", "tickvals": [at for at, _ in ticks], "ticktext": [words for _, words in ticks],
+        },
+        "yaxis": {"title": {"text": "error of the prediction (%)"}, "range": list(span)},
+    }  # fmt: skip
+    return go.Figure({"data": traces, "layout": layout})
 
 
 def _cell(value: float, unit: str) -> Num:
@@ -179,7 +196,7 @@ def collectives_error() -> Drawn:
         (2.0**power, words)
         for power, words in ((6, "64 B"), (11, "2 KiB"), (16, "64 KiB"), (21, "2 MiB"), (26, "64 MiB"), (32, "4 GiB"))
     ]
-    figure = _errors(parts, "size of the message", ticks, data_set("allreduce_a100").gate, (2.0**16, 2.0**26, "wrong here"))
+    figure = _errors(parts, "size of the message", ticks, data_set("allreduce_a100").gate, wrong=(2.0**16, 2.0**26, "wrong here"))
     return Drawn(
         figure,
         'Between [= q("64 KiB", sizes.wrong_from) =] and [= q("64 MiB", sizes.wrong_to) =] the formula is wrong: its error falls to [= q("−46 %", reality.allreduce_a100_beyond_low) =]',
@@ -234,8 +251,7 @@ def pipelines_error() -> Drawn:
     """Within the gate, on both sides of zero."""
     parts = [*_series("pipeline", "1F1B", "compute"), *_series("interleaved", "interleaved", "transfer")]
     ticks = [(24.0, "24"), (32.0, "32"), (48.0, "48"), (64.0, "64"), (96.0, "96"), (128.0, "128")]
-    figure = _errors(parts, "microbatches", ticks, data_set("pipeline").gate)
-    figure.update_layout(yaxis={"range": [-2.6, 2.6]}, height=260)
+    figure = _errors(parts, "microbatches", ticks, data_set("pipeline").gate, span=(-2.6, 2.6), height=260)
     return Drawn(
         figure,
         'Yet how a pipeline speeds up with more microbatches is foretold to [= q("1.9 %", reality.pipeline_high) =]',
