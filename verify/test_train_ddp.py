@@ -358,7 +358,8 @@ def test_a_run_goes_on_as_if_never_stopped(tmp_path: Path, whole: Ended, fault: 
     assert equal(again, whole) is (fault is None)
 
 
-@pytest.mark.parametrize("kill", [("save", 0, 3), pytest.param(("step", 0, 16), marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("kill", [("save", 0, 3), ("step", 0, 16)])
 def test_a_killed_run_goes_on_as_if_never_killed(tmp_path: Path, whole: Ended, kill: tuple[str, int, int]) -> None:
     """By SIGKILL: after 16 steps, or in the third save (that of step 18, the last), when the new file is written and has no name yet."""
     path = tmp_path / "run.ckpt"
