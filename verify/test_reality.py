@@ -231,6 +231,16 @@ def test_a_changed_record_stops_the_audit_and_the_table(
     assert "was changed after it was entered" in capsys.readouterr().out
 
 
+def test_every_work_is_named_once_and_led_to() -> None:
+    rows = TABLES["published"]().rows
+    html = TABLES["published"]().html(lambda words: (words, words))
+    assert len({str(row[0]) for row in rows}) == len(rows)
+    assert html.count('<a href="https://') == len(rows)
+    assert sum(int(str(row[4]).replace(",", "")) for row in rows) == sum(
+        len(published.table(name).rows) for name in published.names()
+    )
+
+
 # By hand, a point or more of each set.
 
 

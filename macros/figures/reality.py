@@ -203,7 +203,7 @@ def collectives_error() -> Drawn:
         'Error of the prediction over the size of the message. For A100 it stays within [= q("15 %", gate.allreduce_a100) =] at both ends and falls to '
         '[= q("−46 %", reality.allreduce_a100_beyond_low) =] in between. For several nodes of B200, predicted from the data sheet alone, it is small '
         "for large messages only.",
-        "Dashed: the gate of the A100. Dotted: the sizes that it leaves out. Below zero reality was slower.",
+        "Dashed: the gate of the A100. Dotted: the sizes that it leaves out. Below zero reality was slower. Some sizes are not drawn.",
         _error_table(parts),
         badge=BADGE,
     )
