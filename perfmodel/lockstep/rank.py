@@ -162,8 +162,6 @@ class Rank:
         net = xor_net(dtype, init=self.number).to(self.device)  # each rank draws its own: the broadcast makes them equal
         if self.trouble and self.trouble.kind == "shape":
             net = nn.Sequential(nn.Linear(2, 9), nn.Tanh(), nn.Linear(9, 2)).to(self.device, dtype)
-        if training.how == "ddp":
-            importlib.import_module("torch._dynamo")  # it would, in its own time
         self.same_shapes(net)  # and all are there: from here on a rank that does not come is missed
         first, done = self.resume(net)
         if first == 0 and method.begin is LOCKSTEP.begin:
@@ -251,6 +249,9 @@ def main() -> None:
     job = read(folder)
     if job.device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    if any(training.how == "ddp" for training in job.trainings):
+        # DDP loads it; loaded once the group is there, it keeps the group's threads alive past the end, where they may abort.
+        importlib.import_module("torch._dynamo")
     dist.init_process_group(job.backend, timeout=timedelta(seconds=STARTUP_S))
     rank = Rank(job, folder)
     with settings([rank.device]):
