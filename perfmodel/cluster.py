@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from perfmodel import kernels
+from perfmodel import alphabeta, kernels
+from perfmodel.devices import GPUS
 from perfmodel.hardware import ETHERNET, PCIE_3, Pipe
 from perfmodel.sources import D2L_PARAMETER_SERVERS, HERE, Source
 from perfmodel.streams import Task
@@ -20,12 +21,7 @@ from perfmodel.units import GB, GBIT, US, at_least, not_negative, positive
 WAYS = ("one GPU", "CPU", "shards", "ring", "two levels")
 """All to one GPU; all through the CPU of one machine; each GPU sums a shard; one ring through all; a ring in each machine and between."""
 
-H100_SHEET = Source(
-    title="NVIDIA H100 Tensor Core GPU data sheet",
-    authors="NVIDIA",
-    url="https://www.nvidia.com/en-us/data-center/h100/",
-    place="H100 SXM",
-)
+H100_SHEET = GPUS["H100"].source
 DGX_H100_SHEET = Source(
     title="NVIDIA DGX H100 data sheet",
     authors="NVIDIA",
@@ -175,14 +171,6 @@ class _Transfers:
         )
         return len(self.tasks) - 1
 
-    def ring(self, members: list[tuple[int, int]], size_bytes: float, steps: int, after: dict[tuple[int, int], int]) -> None:
-        """So many steps around a ring; each sends on what came last. `after` holds what has arrived, and is brought up to date."""
-        for _ in range(steps):
-            before = dict(after)
-            for i, member in enumerate(members):
-                right = members[(i + 1) % len(members)]
-                after[right] = self.send(member, right, size_bytes, waits=(before[member],) if member in before else ())
-
 
 def tasks(*, way: str, gradient_bytes: float, cluster: Cluster) -> list[Task]:
     """The transfers of a way to synchronize, for `streams.run`: its total is the sum of `terms_s`. Raises as that does.
@@ -192,6 +180,11 @@ def tasks(*, way: str, gradient_bytes: float, cluster: Cluster) -> list[Task]:
     """
     not_negative("gradient_bytes", gradient_bytes)
     kind, g, m = _way(way), cluster.gpus, cluster.nodes
+    if kind == 4:
+        return alphabeta.hierarchical_tasks(
+            size_bytes=gradient_bytes, nodes=m, gpus_per_node=g, link_bytes_per_s=cluster.link.bytes_per_s,
+            nic_bytes_per_s=cluster.network.bytes_per_s, latency_s=cluster.latency_s, nic_latency_s=cluster.latency_s,
+        )  # fmt: skip
     all_gpus = [(node, gpu) for node in range(m) for gpu in range(g)]
     shard_bytes = gradient_bytes / (g * m)
     made = _Transfers(cluster)
@@ -211,14 +204,11 @@ def tasks(*, way: str, gradient_bytes: float, cluster: Cluster) -> list[Task]:
                     index = made.send((node, gpu), to, shard_bytes, waits=waits)
                     if not phase:
                         last_in[to] = index
-    elif kind == 3:
-        made.ring(all_gpus, shard_bytes, 2 * (g * m - 1), {})
     else:
-        arrived: dict[tuple[int, int], int] = {}
-        for node in range(m):
-            made.ring([(node, gpu) for gpu in range(g)], gradient_bytes / g, g - 1, arrived)
-        for gpu in range(g):
-            made.ring([(node, gpu) for node in range(m)], shard_bytes, 2 * (m - 1), arrived)
-        for node in range(m):
-            made.ring([(node, gpu) for gpu in range(g)], gradient_bytes / g, g - 1, arrived)
+        came: dict[tuple[int, int], int] = {}  # what each GPU got in the step before, and now sends on
+        for _ in range(2 * (g * m - 1)):
+            before = dict(came)
+            for i, member in enumerate(all_gpus):
+                right = all_gpus[(i + 1) % (g * m)]
+                came[right] = made.send(member, right, shard_bytes, waits=(before[member],) if member in before else ())
     return made.tasks

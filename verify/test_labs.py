@@ -17,7 +17,7 @@ from macros.figures import TABLES
 from macros.fingerprint import ROOT
 from macros.labs import LABS, NARROW, WIDE, Control, Lab, lab, lab_html
 from macros.quantity import QuoteError
-from perfmodel import cluster, kernels, wording
+from perfmodel import alphabeta, buckets, cluster, kernels, wording
 from perfmodel.streams import run
 from perfmodel.units import BYTES, MIB, RATE, TIME
 from verify.labs import GRIDS, _numbers
@@ -262,6 +262,25 @@ def test_a_way_takes_what_its_transfers_take(way: str, latency_s: float) -> None
         tasks = cluster.tasks(way=way, gradient_bytes=160e6, cluster=c)
         engine = run(tasks).total_s if tasks else 0.0
         assert engine == pytest.approx(sum(cluster.terms_s(way=way, gradient_bytes=160e6, cluster=c)), rel=1e-12, abs=1e-15)
+
+
+def test_two_levels_are_the_hierarchical_allreduce() -> None:
+    """The lab's arithmetic, which the browser runs too, beside the library's."""
+    for (gpus, nodes), base in itertools.product(SHAPES, cluster.CLUSTERS):
+        c = replace(base, gpus=gpus, nodes=nodes)
+        library = alphabeta.hierarchical_s(
+            size_bytes=160e6, nodes=nodes, gpus_per_node=gpus, link_bytes_per_s=c.link.bytes_per_s, nic_bytes_per_s=c.network.bytes_per_s,
+            latency_s=c.latency_s, nic_latency_s=c.latency_s,
+        )  # fmt: skip
+        assert sum(cluster.terms_s(way="two levels", gradient_bytes=160e6, cluster=c)) == pytest.approx(library, rel=1e-12)
+
+
+@pytest.mark.parametrize("buckets_", [1, 3, 7])
+@pytest.mark.parametrize("exchange_s", [0.0, 0.002, 0.05])
+def test_equal_buckets_are_the_overlapped_step_of_the_library(buckets_: int, exchange_s: float) -> None:
+    ready = buckets.ready_s([[k] for k in range(buckets_)], work=[1] * buckets_, backward_s=0.06)
+    library = buckets.step_s(ready, exchange_s=[exchange_s] * buckets_, forward_s=0.03, backward_s=0.06, update_s=0)
+    assert kernels.overlapped_step_s(0.09, buckets_, exchange_s) == pytest.approx(library, rel=1e-12)
 
 
 def test_the_engine_would_catch_a_wrong_formula() -> None:
