@@ -23,7 +23,7 @@ from macros.structure import ATTRIBUTES
 # Computed or exempt already, each made by a macro that the source audit has held to its rules.
 _MADE = {
     "q": QUOTE, "rel": RELATION, "plain": PLAIN, "formula": OTHER, "fig-svg": STOP, "fig-data": STOP, "fig-plot": STOP, "data": STOP, "ledger": STOP,
-    "live": STOP, "fault": STOP, "faults": STOP, "badge": STOP, "lab": STOP, "doc": STOP, "fingerprint": STOP, "headerlink": "", "footnote-ref": "", "footnote-backref": "", "credit": STOP, "cards": STOP,
+    "live": STOP, "fault": STOP, "faults": STOP, "badge": STOP, "lab": STOP, "fingerprint": STOP, "headerlink": "", "footnote-ref": "", "footnote-backref": "", "credit": STOP, "cards": STOP,
 }  # fmt: skip
 _ATTRIBUTES_MADE = {"data", "lab", "fault", "faults", "footnote-backref"}  # whose attributes are made as well
 # Elements that stand inside a sentence; all others part words.
@@ -33,7 +33,13 @@ _INLINE = {
 }  # fmt: skip
 _SILENT = {"script", "style", "template", "pre", "svg", "noscript", "math"}
 # What holds no words for a reader, or words that the source audit reads: most of a page's bytes, emptied before they are parsed.
-_UNREAD = re.compile(r"(<(svg|template|script|style|math)\b[^>]*>).*?</\2\s*>", re.DOTALL)
+_UNREAD = re.compile(
+    r'(<(svg|template|script|style|math)\b[^>]*>|<(section|details) class="(?:entry|lab|fig-data)"[^>]*>).*?</(?:\2|\3)\s*>', re.DOTALL
+)
+# The Library page, a module at a time: docstrings, whose examples the checks run.
+_DOCSTRINGS = re.compile(
+    r'<div class="doc doc-object doc-module">.*?(?=<div class="doc doc-object doc-module">|</article>)', re.DOTALL
+)
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _SPOKEN = tuple(name for name in SPOKEN if name not in ("content", "value", "srcdoc", "summary"))
 
@@ -57,7 +63,7 @@ class _Read(NamedTuple):
 @lru_cache(maxsize=100)
 def _read(html: str) -> _Read:
     """Under serve most pages are as they were."""
-    soup = BeautifulSoup(_UNREAD.sub(r"\1</\2>", html), "html.parser")
+    soup = BeautifulSoup(_DOCSTRINGS.sub("", _UNREAD.sub(lambda m: f"{m[1]}</{m[2] or m[3]}>", html)), "lxml")
     return _Read(soup, list(_passages(soup)), list(_spoken(soup)))
 
 
@@ -174,11 +180,11 @@ def _spoken(soup: BeautifulSoup) -> Iterator[_Passage]:
         yield _Passage(" ".join(str(tag.get("content")).split()), ", in the description")
     for root in _roots(soup):
         for tag in root.find_all(True):
-            if any(_ATTRIBUTES_MADE & set(_classes(parent)) for parent in (tag, *tag.parents)):
+            said = [(name, value) for name in _SPOKEN if isinstance(value := tag.get(name), str)]
+            if not said or any(_ATTRIBUTES_MADE & set(_classes(parent)) for parent in (tag, *tag.parents)):
                 continue
-            for name in _SPOKEN:
-                value = tag.get(name)
-                if isinstance(value, str):
+            for name, value in said:
+                if value:
                     yield _Passage(" ".join(value.split()), f", in the {name} of a {tag.name}")
 
 

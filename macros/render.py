@@ -25,6 +25,7 @@ from macros.quantity import Quantity, QuoteError, groups
 from macros.scan import FRONT_MATTER, Fault, scan, source_of
 
 TOKEN = re.compile("\ue000(\\d+)\ue001")
+_WORK = re.compile(f'{TOKEN.pattern}|class="[^"]*\\b(?:step|arithmatex)\\b')  # what a page must be parsed for
 NUMBERS = "docs/numbers.md"
 DATA = "data"
 
@@ -88,6 +89,22 @@ class Renderer:
     def content(self, html: str, url_of: Callable[[str], str]) -> str:
         """A page's HTML after Markdown: steps made, formulas rendered, every token turned into what it stands for."""
         path = self._page
+        cards: dict[str, Quantity] = {}
+        replace: dict[int, str] = {}
+        text = self._placed(html, url_of, cards, replace) if _WORK.search(html) else html
+        # A block alone in a paragraph takes the paragraph's place.
+        text = re.sub(
+            "<p>\\s*(\ue000(\\d+)\ue001)\\s*</p>", lambda m: m[1] if self.pieces[int(m[2])].kind not in _INLINE else m[0], text
+        )
+        text = TOKEN.sub(lambda m: replace.get(int(m[1]), escape(self.pieces[int(m[1])].text)), text)
+        # Material names the code in a listing after the nearest id around it: with one of its own, no two get the same.
+        listings = itertools.count(1)
+        text = re.sub(r"<pre(?=>)", lambda _: f'<pre id="listing-{next(listings)}"', text)
+        text += "".join(pages.card(q) for q in cards.values())
+        return self._banner(path) + text
+
+    def _placed(self, html: str, url_of: Callable[[str], str], cards: dict[str, Quantity], replace: dict[int, str]) -> str:
+        """A page's HTML with its steps and formulas made, and for each token what it becomes where it stands (`replace`)."""
         soup = BeautifulSoup(html, "html.parser")
         _formulas(soup)
         steps.build(soup)
@@ -97,8 +114,6 @@ class Renderer:
 
         ledger_url = link(NUMBERS)
         seen: set[tuple[int, str]] = set()
-        cards: dict[str, Quantity] = {}
-        replace: dict[int, str] = {}
         used: dict[str, int] = {}
         for node in [n for n in soup.find_all(string=TOKEN) if isinstance(n, NavigableString)]:
             part = node.find_parent("section", class_="step")
@@ -110,17 +125,7 @@ class Renderer:
             for name, value in tag.attrs.items():
                 if isinstance(value, str) and TOKEN.search(value):
                     tag.attrs[name] = self.plain(value)
-        text = str(soup)
-        # A block alone in a paragraph takes the paragraph's place.
-        text = re.sub(
-            "<p>\\s*(\ue000(\\d+)\ue001)\\s*</p>", lambda m: m[1] if self.pieces[int(m[2])].kind not in _INLINE else m[0], text
-        )
-        text = TOKEN.sub(lambda m: replace.get(int(m[1]), escape(self.pieces[int(m[1])].text)), text)
-        # Material names the code in a listing after the nearest id around it: with one of its own, no two get the same.
-        listings = itertools.count(1)
-        text = re.sub(r"<pre(?=>)", lambda _: f'<pre id="listing-{next(listings)}"', text)
-        text += "".join(pages.card(q) for q in cards.values())
-        return self._banner(path) + text
+        return str(soup)
 
     def plain(self, text: str) -> str:
         """Tokens in a text where HTML can't go: titles, navigation, attributes."""

@@ -51,20 +51,20 @@ def refused(source: str, path: str = KERNELS, others: Mapping[str, set[str]] | N
     """Everything in a source that can't be translated faithfully, in order. `others`: the functions of the modules that it may import from."""
     tree, others = ast.parse(source), others or {}
     found: list[tuple[ast.AST, str]] = []
-    imported: set[str] = set()
+    known = functions(source)
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module and node.module in others:
             for name in node.names:
                 if name.name not in others[node.module] or name.asname:
                     found.append((node, f"{node.module} has no function {name.name} to import by that name"))
-            imported |= {name.name for name in node.names}
+            known |= {name.name for name in node.names}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             if any(node.name in names for names in others.values()):
                 found.append(
                     (node, f"{node.name} has the name of another module's function: in JavaScript they stand side by side")
                 )
-            found += _of_function(node, imported | functions(source))
+            found += _of_function(node, known)
         elif not (_is_text(node) or _imports(node, others)):
             found.append((node, "only functions are translated: put it in the layer above"))
     return sorted(Refused(path, getattr(n, "lineno", 1), getattr(n, "col_offset", 0) + 1, message) for n, message in found)
