@@ -34,7 +34,8 @@ _INLINE = {
 _SILENT = {"script", "style", "template", "pre", "svg", "noscript", "math"}
 # What holds no words for a reader, or words that the source audit reads: most of a page's bytes, emptied before they are parsed.
 _UNREAD = re.compile(
-    r'(<(svg|template|script|style|math)\b[^>]*>|<(section|details) class="(?:entry|lab|fig-data)"[^>]*>).*?</(?:\2|\3)\s*>', re.DOTALL
+    r'(<(svg|template|script|style|math)\b[^>]*>|<(section|details) class="(?:entry|lab|fig-data)"[^>]*>).*?</(?:\2|\3)\s*>',
+    re.DOTALL,
 )
 # The Library page, a module at a time: docstrings, whose examples the checks run.
 _DOCSTRINGS = re.compile(

@@ -10,7 +10,7 @@ import re
 import sys
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority, get_plugin_logger
@@ -27,9 +27,27 @@ EAGER = {
     "removeEventListener:(...a)=>w&&w.removeEventListener(...a),"
     "postMessage:m=>{w||(w=new Worker(e),l.forEach(a=>w.addEventListener(...a)));w.postMessage(m)}}})()",  # starts when it gets its first message
 }
+_STYLES = re.compile(r'\s*<link rel="stylesheet" href="[^"]*assets/_mkdocstrings\.css">')
 _serving = False
 _renderer: Any = None
 _code: dict[str, tuple[int, int]] = {}
+
+
+class _Kept(NamedTuple):
+    """A page as it was made: under serve it is made again only when something that it is made of has changed."""
+
+    key: tuple[str, ...]
+    html: str
+    toc: Any
+    title: str | None
+    anchors: Any
+    links: Any
+    figures: list[str]
+
+
+_kept: dict[str, _Kept] = {}  # by source
+_again: set[str] = set()  # the pages of this build that are as they were
+_keys: dict[str, tuple[str, ...]] = {}
 
 
 def on_startup(command: str, dirty: bool, **_: Any) -> None:
@@ -42,9 +60,11 @@ def on_startup(command: str, dirty: bool, **_: Any) -> None:
 def on_config(config: Any, **_: Any) -> Any:
     """Begin a build. Under serve, modules may have changed since the last one: then forget them, and all that they remember."""
     global _renderer, _code
+    _again.clear()
     if _serving:
         code = _stamps()
         if code != _code:
+            _kept.clear()
             for name in [n for n in sys.modules if n.partition(".")[0] in ("macros", "perfmodel")]:
                 del sys.modules[name]
         _code = code
@@ -56,13 +76,14 @@ def on_config(config: Any, **_: Any) -> Any:
 
 
 def _stamps() -> dict[str, tuple[int, int]]:
-    """When what a build computes with was written, and how long it is: code, pins, records, samples."""
+    """When what a build computes with was written, and how long it is: code, pins, records, samples, settings."""
     files = [
         path
         for folder in ("macros", "perfmodel", "verify/expected", "docs/records", "docs/code")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in (".py", ".csv", ".json")
     ]
+    files.append(ROOT / "mkdocs.yml")
     return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
 
 
@@ -75,16 +96,28 @@ def on_page_read_source(page: Any, config: Any, **_: Any) -> str | None:
 
 
 @event_priority(100)
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
     """Before mkdocs-macros: put marks in the place of wrong calls. A page with steps has them as its map, and no table of contents."""
+    uri = page.file.src_uri
+    _keys[uri] = (markdown, repr(page.meta), *sorted(file.src_uri for file in files))
+    kept = _kept.pop(uri, None)
+    if kept and kept.key == _keys[uri]:
+        _kept[uri] = kept
+        _again.add(uri)
     if ".step" in markdown:
         page.meta.setdefault("hide", ["toc"])
-    return str(_renderer.markdown(page.file.src_uri, markdown))
+    return "" if uri in _again else str(_renderer.markdown(uri, markdown))
 
 
 @event_priority(-100)
 def on_page_content(html: str, page: Any, files: Any, **_: Any) -> str:
     """After Markdown: tokens become HTML; titles and the table of contents keep plain text."""
+    uri = page.file.src_uri
+    if uri in _again:
+        kept = _kept[uri]
+        page.toc, page.title, page.present_anchor_ids, page.links_to_anchors = kept.toc, kept.title, kept.anchors, kept.links
+        _renderer.add_files(kept.figures)
+        return kept.html
 
     def url_of(src_uri: str) -> str:
         file = files.get_file_from_path(src_uri)
@@ -95,11 +128,16 @@ def on_page_content(html: str, page: Any, files: Any, **_: Any) -> str:
             item.title = _renderer.plain(item.title)
             clean(item.children)
 
-    _renderer._page = _renderer.path_of(page.file.src_uri)
+    _renderer._page = _renderer.path_of(uri)
     clean(page.toc)
     page.title = _renderer.plain(page.title) if page.title else page.title
     content = str(_renderer.content(html, url_of))
-    return content.replace("</h1>", f"</h1>{reading_time(content)}", 1) if 'class="steps"' in content else content
+    content = content.replace("</h1>", f"</h1>{reading_time(content)}", 1) if 'class="steps"' in content else content
+    faulty = any(fault.path == _renderer._page for fault in _renderer.audit.faults)
+    if _serving and not faulty and not _renderer.late:
+        anchors, links = page.present_anchor_ids, page.links_to_anchors
+        _kept[uri] = _Kept(_keys[uri], content, page.toc, page.title, anchors, links, _renderer.drawn)
+    return content
 
 
 def reading_time(html: str) -> str:
@@ -119,6 +157,8 @@ def on_post_page(output: str, page: Any, config: Any, **_: Any) -> str:
         "og:type": "website" if page.is_homepage else "article",
         "og:site_name": config["site_name"],
     }
+    if page.file.src_uri != "api.md":  # mkdocstrings has its style sheet loaded by every page
+        output = _STYLES.sub("", output)
     lines = "".join(f'<meta property="{name}" content="{escape(str(words), quote=True)}">' for name, words in tags.items())
     return output.replace("</head>", f'{lines}<meta name="twitter:card" content="summary"></head>', 1)
 

@@ -41,6 +41,8 @@ class Renderer:
         self.pieces: list[Piece] = []
         self.files: dict[str, str] = {labs.SCRIPT: labs.script()}
         self.report_url = ""
+        self.drawn: list[str] = []  # the figures of the page at work
+        self.late = False  # whether that page shows what other pages hold
         self._page = ""
 
     def _tokens(self, function: Callable[..., Piece]) -> Callable[..., str]:
@@ -89,6 +91,7 @@ class Renderer:
     def content(self, html: str, url_of: Callable[[str], str]) -> str:
         """A page's HTML after Markdown: steps made, formulas rendered, every token turned into what it stands for."""
         path = self._page
+        self.drawn, self.late = [], False
         cards: dict[str, Quantity] = {}
         replace: dict[int, str] = {}
         text = self._placed(html, url_of, cards, replace) if _WORK.search(html) else html
@@ -127,6 +130,11 @@ class Renderer:
                     tag.attrs[name] = self.plain(value)
         return str(soup)
 
+    def add_files(self, figures: list[str]) -> None:
+        """The files that figures leave for download."""
+        for name in figures:
+            self.files.update({f"{DATA}/{file}": content for file, content in make(name).files.items()})
+
     def plain(self, text: str) -> str:
         """Tokens in a text where HTML can't go: titles, navigation, attributes."""
         return TOKEN.sub(lambda m: self.pieces[int(m[1])].text, text)
@@ -150,13 +158,15 @@ class Renderer:
             name = piece.text
             made = make(name)
             used[name] = used.get(name, 0) + 1
-            self.files.update({f"{DATA}/{file}": content for file, content in made.files.items()})
+            self.drawn.append(name)
+            self.add_files([name])
             return made.html(name if used[name] == 1 else f"{name}-{used[name]}", link(f"docs/{DATA}/"))
         single = piece.quantity.single if piece.kind == "block" and piece.quantity else None
         if single:
             place = f"{link('docs/symbols.md')}#{pages.act_of(single)}"
             return f'<div class="formula-line">{piece.html}<a class="symbols-link" href="{place}" aria-label="What the symbols mean">symbols</a></div>'
         if piece.kind == "late":
+            self.late = True
             return pages.LATE[piece.text](self.audit, link)
         if piece.kind == "code":
             return piece.html.replace("CODE", link("docs/code/"))
