@@ -435,9 +435,9 @@ def memory_card() -> Drawn:
             go.Bar(
                 orientation="h",
                 name=name,
-                x=[in_unit(size, "GB") for size in sizes],
-                y=names,
-                text=[text.show(in_unit(size, "GB")) if in_unit(size, "GB") >= 6 else "" for size in sizes],
+                x=[in_unit(size, "GB") for size in sizes if size],
+                y=[bar for bar, size in zip(names, sizes, strict=True) if size],
+                text=[text.show(in_unit(size, "GB")) if in_unit(size, "GB") >= 6 else "" for size in sizes if size],
                 meta={"role": role},
             )
             for name, (sizes, role) in parts.items()
