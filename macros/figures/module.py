@@ -184,7 +184,19 @@ def matmul_exercise() -> Table:
             continue
         predicted = value(f"products.p{side}") if side != last else None
         rows.append([Num(side), *timed(row, predicted, "sets the slope"), scaled(value(f"products.r{side}"), SPEEDS)])
-    return Table(("Side", *TIMED, "Rate"), rows)
+    return Table(("Side", *TIMED, "Rate"), rows, _straight(record))
+
+
+def _straight(record: GpuRecord) -> str:
+    """Whether the exercise's times lie on the line, as far as they can tell: does each size's line lie between its quartiles?"""
+    asked = [row for row in record.sections["matmul"]["rows"] if row["side"] >= count("cube.first")][:-1]
+    within = all(row["low"] <= value(f"products.p{row['side']}") <= row["high"] for row in asked)
+    off = _bound("products.worst")
+    return (
+        f"A straight line? Within the spread of the times, yes: the one furthest from it lies {off} off."
+        if within
+        else f"A straight line? Not quite: one lies {off} off it, and that is beyond the spread of its times."
+    )
 
 
 def matmul_small() -> Table:
