@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import torch
 
 CODE = Path(__file__).resolve().parent.parent / "docs" / "code"
 TIMEOUT_S = 240  # each takes seconds; a first torch.compile, two workers and two busy cores make it more
@@ -248,6 +249,92 @@ def test_a_clock_is_read_only_after_waiting(sample: str, monkeypatch: pytest.Mon
     else:
         module.seconds_to_copy(lambda: events.append("work"), lambda: events.append("wait"))
     assert events == ["wait", "clock", "work", "wait", "clock"]
+
+
+def test_a_product_is_timed_from_wait_to_wait_once_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One product that no clock sees, then: wait, clock, product, wait, clock; the clock's 1, 4, 9, 16 s make 3 and 7 s."""
+    module: Any = imported("matmul_timing")
+    events: list[str] = []
+    readings = iter([1.0, 4.0, 9.0, 16.0])
+
+    class Matrix:
+        device = None
+
+        def __matmul__(self, other: object) -> None:
+            events.append("product")
+
+    def clock() -> float:
+        events.append("clock")
+        return next(readings)
+
+    monkeypatch.setattr("time.perf_counter", clock)
+    monkeypatch.setattr(module, "ROUNDS", 2)
+    monkeypatch.setattr(module, "wait_for", lambda device: events.append("wait"))
+    assert module.seconds(Matrix(), Matrix()) == [3.0, 7.0]
+    assert events == ["product", *["wait", "clock", "product", "wait", "clock"] * 2]
+
+
+def test_a_product_is_waited_for_on_a_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = imported("matmul_timing")
+    waited: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+    for name in ("cpu", "cuda:1"):
+        module.wait_for(torch.device(name))
+    assert waited == [torch.device("cuda:1")]
+
+
+def test_what_is_told_of_a_product(capsys: pytest.CaptureFixture[str]) -> None:
+    """2·1000³ FLOP in 10 ms, the median of 10, 8 and 50 ms, are 200 GFLOP/s."""
+    module: Any = imported("matmul_timing")
+    assert module.tell("CPU", 1000, [10e-3, 8e-3, 50e-3]) == 10e-3
+    assert capsys.readouterr().out == "CPU: 10.000 ms, median of 3 (8.000 to 50.000), 200.0 GFLOP/s\n"
+
+
+@pytest.mark.parametrize("size", [1, 2, 100, 1024])
+def test_a_product_that_is_wrong_is_seen(size: int) -> None:
+    """One is that rounds as TF32 does: to 10 bits after the first, here only those of b."""
+    module: Any = imported("matmul_timing")
+    random = torch.Generator().manual_seed(size)
+    a, b = (torch.randn(size, size, generator=random) for _ in range(2))
+    module.check(a, b)
+
+    class Rounded(torch.Tensor):
+        def __matmul__(self, other: Any) -> torch.Tensor:
+            plain: torch.Tensor = self.as_subclass(torch.Tensor)
+            if plain.dtype == torch.float32:
+                other = (other.view(torch.int32) & -0x2000).view(torch.float32)
+            return torch.matmul(plain, other)
+
+    with pytest.raises(SystemExit, match="a @ b must be right to"):
+        module.check(a.as_subclass(Rounded), b)
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "16385", "1.5", "big"])
+def test_a_size_that_cannot_be_is_refused(size: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["matmul_timing.py", f"--size={size}"])
+    with pytest.raises(SystemExit) as ended:
+        imported("matmul_timing").main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith(f"argument --size: must be a whole number from 1 to 16384, got '{size}'\n")
+
+
+def test_a_wrapped_module_that_differs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that sees half of the batch, and one whose weights are other."""
+    module: Any = imported("data_parallel")
+    wrap = module.on_all_gpus
+
+    def another(net: torch.nn.Module) -> torch.nn.Module:
+        with torch.no_grad():
+            next(net.parameters()).add_(1e-3)
+        wrapped: torch.nn.Module = wrap(net)
+        return wrapped
+
+    monkeypatch.setattr(module, "on_all_gpus", another)
+    with pytest.raises(SystemExit, match="wrapped and plain must give the same, got a difference of"):
+        module.main()
+    monkeypatch.setattr(module, "watch", lambda layer: [("cpu", 64)])
+    with pytest.raises(SystemExit, match="each sample must be computed once"):
+        module.main()
 
 
 def test_the_fit_finds_the_pipe_that_made_the_times() -> None:

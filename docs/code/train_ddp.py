@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch._dynamo  # DDP loads it; loaded after the group has started, it would keep the group's threads alive to the end
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel as DDP
@@ -471,11 +472,10 @@ def describe(run: argparse.Namespace, device: torch.device, done: int) -> None:
         say(f"going on after step {done} of {run.steps}")
 
 
-# part: main
-def main(arguments: Sequence[str] | None = None) -> None:
-    run, state = parse(arguments)
-    device, dtype = setup(run.backend), getattr(torch, run.dtype)
+# part: work
+def work(run: argparse.Namespace, device: torch.device, state: Any) -> None:
     torch.manual_seed(run.seed)
+    dtype = getattr(torch, run.dtype)
     net = make_model(run.dropout).to(device, dtype)
     model = DDP(net, device_ids=[device] if device.type == "cuda" else None)
     adam = torch.optim.Adam(net.parameters(), lr=run.rate)
@@ -489,7 +489,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not same_everywhere(net):
         raise SystemExit("all ranks must hold the same parameters")
     say(f"OK: {run.steps} steps; all ranks hold the same, bit for bit")
-    dist.destroy_process_group()
+
+
+# end: work
+
+
+# part: main
+def main(arguments: Sequence[str] | None = None) -> None:
+    run, state = parse(arguments)  # no group yet: a wrong flag ends it here
+    device = setup(run.backend)
+    work(run, device, state)
+    dist.destroy_process_group()  # the model, which holds it, is gone
 
 
 # end: main
