@@ -60,9 +60,7 @@ def calls_for(work: Work, clock: Clock, least_s: float) -> int:
     return calls
 
 
-def times(
-    works: dict[int, Work], *, rounds: int = ROUNDS, round_s: float = ROUND_S, clock: Clock = time.perf_counter
-) -> dict[int, dict[str, Any]]:
+def times(works: dict[int, Work], *, rounds: int, round_s: float, clock: Clock = time.perf_counter) -> dict[int, dict[str, Any]]:
     """By side: the median, the quartiles and the best of `rounds` rounds, in seconds, and how many calls a round made."""
     calls: dict[int, int] = {}
     for side, work in works.items():
@@ -132,7 +130,11 @@ def main(arguments: Sequence[str]) -> int:
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     about = environment()
     print("Keep the machine quiet for a minute: what else runs on it is measured too.", flush=True)
-    found = times({side: product(side) for side in (CALL, *SIDES)})
+    if cpu_record.busy(about):
+        print(
+            f"It is busy now, with a load of {about['load_before']}: these times will be too long. Measure again later.", flush=True
+        )
+    found = times({side: product(side) for side in (CALL, *SIDES)}, rounds=ROUNDS, round_s=ROUND_S)
     rows = [{"side": side, **found[side]} for side in SIDES]
     section = {"call": found[CALL], "rows": rows}
     record = sealed(date=now, environment=about, sections={"matmul": section}, code=cpu_record.code_hash(), what=cpu_record.WHAT)

@@ -6,7 +6,6 @@ import json
 import platform
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +68,8 @@ def test_the_spread_shows_a_machine_that_is_disturbed() -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "SIDES", (2, 4))
-    monkeypatch.setattr(measure, "times", partial(measure.times, rounds=3, round_s=1e-4))
+    monkeypatch.setattr(measure, "ROUNDS", 3)
+    monkeypatch.setattr(measure, "ROUND_S", 1e-4)
 
 
 def test_it_writes_a_record_that_names_no_machine(small: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
