@@ -37,6 +37,43 @@ def _name(words: object) -> str:
 # Products.
 
 
+def chip_lanes() -> Drawn:
+    """A short bar and a long one: the CPU is wide as well, the GPU wider."""
+    bars = {"CPU: Xeon": ("chip.cpu_lanes", "host"), "GPU: V100": ("v100.lanes", "compute")}
+    names = list(bars)
+    figure = go.Figure(
+        [
+            go.Bar(
+                orientation="h",
+                name=name,
+                x=[count(number)],
+                y=[name],
+                text=[text.show(count(number))],
+                textposition="outside",
+                meta={"role": role},
+            )
+            for name, (number, role) in bars.items()
+        ]
+    )
+    figure.update_layout(
+        barmode="overlay",
+        bargap=0.3,
+        height=150,
+        showlegend=False,
+        xaxis={"title": {"text": "multiply-adds in a cycle"}, "range": [0, 6000]},
+        yaxis={"type": "category", "categoryorder": "array", "categoryarray": names, "autorange": "reversed"},
+    )
+    return Drawn(
+        figure,
+        'In a cycle this CPU makes [= q("896", chip.cpu_lanes) =] multiply-adds at most, and this GPU [= q("5120", v100.lanes) =]',
+        'Bars: a CPU with [= q("28", chip.cpu_cores) =] cores makes [= q("896", chip.cpu_lanes) =] multiply-adds in a cycle, a GPU '
+        '[= q("5120", v100.lanes) =].',
+        "FP32, at best, from the data sheets. The clocks differ: the table has the rates.",
+        Table(("Chip", "Multiply-adds in a cycle"), [[Name(name), Num(count(number))] for name, (number, _) in bars.items()]),
+        badge="derived from Intel's and NVIDIA's data sheets",
+    )
+
+
 def two_chips() -> Table:
     """Not cores against cores: the lanes, the peak and the memory are what differ, and by single digits."""
     rows: list[list[Cell]] = [
@@ -571,6 +608,7 @@ def cheat_sheet() -> Table:
 
 
 FIGURES: dict[str, Callable[[], Drawn]] = {
+    "chip-lanes": chip_lanes,
     "matmul-cube": matmul_cube,
     "step-data-parallel": step_data_parallel,
     "step-ddp": step_ddp,
