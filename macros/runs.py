@@ -181,3 +181,6 @@ def _enter_products(ledger: Ledger) -> None:
                      f"a multiply-add in a product of side {side}, against one of the largest", ROOFLINE, "t/n**3/c", t=times[side], n=n, c=c)  # fmt: skip
         ledger.model(f"products.o{side}", call.value / times[side].value, "%", f"how much of a product of side {side} is the call", ROOFLINE,
                      "o/t", o=call, t=times[side])  # fmt: skip
+    asked = [side for side in sides if ledger["cube.first"].value <= side < largest]
+    off = max((abs(times[side].value / ledger[f"products.p{side}"].value - 1) for side in asked), default=0.0)
+    ledger.model("products.worst", off, "%", "how far the sizes of the exercise lie off the straight line, at most", ROOFLINE)

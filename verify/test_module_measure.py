@@ -149,6 +149,8 @@ def test_the_line_is_made_from_two_times(another: Ledger) -> None:
     assert another["products.p16"].value == pytest.approx(2**-24 + 2e-6, rel=1e-12)
     assert another["products.o16"].value == pytest.approx(2 / 3, rel=1e-12)
     assert another["products.d16"].value == pytest.approx(3e-6 / 16**3 * 4096**3, rel=1e-12)  # 3 µs, over 59.6 ns: 50.3
+    # 2.2 ms at side 512, where the line says 1.955125 ms: 12.5 % off.
+    assert another["products.worst"].value == pytest.approx(2.2 / 1.955125 - 1, rel=1e-9)
     assert another["products.r4096"].value == pytest.approx(2 * 4096**3 / 1.000002, rel=1e-12)
     assert list(another.disagreements()) == []
     assert another["products.t512"].kind == "measured"
@@ -174,6 +176,8 @@ def test_the_words_follow_the_record(another: Ledger) -> None:
     assert "sets the slope" in table
     assert ">512<" in table
     assert ">16<" not in table
+    assert "Not quite: one lies" in table  # its quartiles are 1.98 and 2.42 ms
+    assert "12.5%" in table.replace("\u00a0", " ")
 
 
 def test_a_busy_machine_is_told_of(another: Ledger, path: Path) -> None:
@@ -181,6 +185,11 @@ def test_a_busy_machine_is_told_of(another: Ledger, path: Path) -> None:
     record = made()
     write(sealed(date=record.date, environment={**ABOUT, "load_before": 9.0}, sections=record.sections, code=record.code), path)
     assert figures.matmul_cube().caption.endswith("Other work ran on the machine, so these times are too long.")
+
+
+def test_times_about_the_line_are_a_straight_line(another: Ledger, path: Path) -> None:
+    write(made({**COSTS, 512: 2.0e-3}), path)  # 1.8 to 2.2 ms, the line at 1.955 ms
+    assert figures.matmul_exercise().caption.startswith("A straight line? Within the spread of the times, yes")
 
 
 def test_a_record_of_other_code_is_shown_and_says_so(another: Ledger, path: Path) -> None:

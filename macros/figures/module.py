@@ -37,6 +37,43 @@ def _name(words: object) -> str:
 # Products.
 
 
+def chip_lanes() -> Drawn:
+    """A short bar and a long one: the CPU is wide as well, the GPU wider."""
+    bars = {"CPU: Xeon": ("chip.cpu_lanes", "host"), "GPU: V100": ("v100.lanes", "compute")}
+    names = list(bars)
+    figure = go.Figure(
+        [
+            go.Bar(
+                orientation="h",
+                name=name,
+                x=[count(number)],
+                y=[name],
+                text=[text.show(count(number))],
+                textposition="outside",
+                meta={"role": role},
+            )
+            for name, (number, role) in bars.items()
+        ]
+    )
+    figure.update_layout(
+        barmode="overlay",
+        bargap=0.3,
+        height=150,
+        showlegend=False,
+        xaxis={"title": {"text": "multiply-adds in a cycle"}, "range": [0, 6000]},
+        yaxis={"type": "category", "categoryorder": "array", "categoryarray": names, "autorange": "reversed"},
+    )
+    return Drawn(
+        figure,
+        'In a cycle this CPU makes [= q("896", chip.cpu_lanes) =] multiply-adds at most, and this GPU [= q("5120", v100.lanes) =]',
+        'Bars: a CPU with [= q("28", chip.cpu_cores) =] cores makes [= q("896", chip.cpu_lanes) =] multiply-adds in a cycle, a GPU '
+        '[= q("5120", v100.lanes) =].',
+        "FP32, at best, from the data sheets. The clocks differ: the table has the rates.",
+        Table(("Chip", "Multiply-adds in a cycle"), [[Name(name), Num(count(number))] for name, (number, _) in bars.items()]),
+        badge="derived from Intel's and NVIDIA's data sheets",
+    )
+
+
 def two_chips() -> Table:
     """Not cores against cores: the lanes, the peak and the memory are what differ, and by single digits."""
     rows: list[list[Cell]] = [
@@ -184,7 +221,19 @@ def matmul_exercise() -> Table:
             continue
         predicted = value(f"products.p{side}") if side != last else None
         rows.append([Num(side), *timed(row, predicted, "sets the slope"), scaled(value(f"products.r{side}"), SPEEDS)])
-    return Table(("Side", *TIMED, "Rate"), rows)
+    return Table(("Side", *TIMED, "Rate"), rows, _straight(record))
+
+
+def _straight(record: GpuRecord) -> str:
+    """Whether the exercise's times lie on the line, as far as they can tell: does each size's line lie between its quartiles?"""
+    asked = [row for row in record.sections["matmul"]["rows"] if row["side"] >= count("cube.first")][:-1]
+    within = all(row["low"] <= value(f"products.p{row['side']}") <= row["high"] for row in asked)
+    off = _bound("products.worst")
+    return (
+        f"A straight line? Within the spread of the times, yes: the one furthest from it lies {off} off."
+        if within
+        else f"A straight line? Not quite: one lies {off} off it, and that is beyond the spread of its times."
+    )
 
 
 def matmul_small() -> Table:
@@ -435,9 +484,9 @@ def memory_card() -> Drawn:
             go.Bar(
                 orientation="h",
                 name=name,
-                x=[in_unit(size, "GB") for size in sizes],
-                y=names,
-                text=[text.show(in_unit(size, "GB")) if in_unit(size, "GB") >= 6 else "" for size in sizes],
+                x=[in_unit(size, "GB") for size in sizes if size],
+                y=[bar for bar, size in zip(names, sizes, strict=True) if size],
+                text=[text.show(in_unit(size, "GB")) if in_unit(size, "GB") >= 6 else "" for size in sizes if size],
                 meta={"role": role},
             )
             for name, (sizes, role) in parts.items()
@@ -559,6 +608,7 @@ def cheat_sheet() -> Table:
 
 
 FIGURES: dict[str, Callable[[], Drawn]] = {
+    "chip-lanes": chip_lanes,
     "matmul-cube": matmul_cube,
     "step-data-parallel": step_data_parallel,
     "step-ddp": step_ddp,
