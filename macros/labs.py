@@ -20,7 +20,7 @@ from macros.calls import Piece
 from macros.evaluate import book, speaker
 from macros.fingerprint import ROOT
 from macros.quantity import QuoteError
-from perfmodel import kernels, wording
+from perfmodel import wording
 from perfmodel.ladder import LADDER
 from perfmodel.units import GB, MIB, MS, US
 
@@ -35,7 +35,7 @@ class Control:
     """What a reader can set: its range and step, and where it stands. With `stops` the slider goes from one to the next; with
     `options` it is a list to choose from. `zero` says what 0 means, `buttons` are the words of one step back and one forward.
 
-    Raises ValueError for a range, step or value that is none, and for stops or options outside the range.
+    Raises ValueError for a range or step that is none, and for a value, stops or options outside the range.
     """
 
     name: str
@@ -56,10 +56,8 @@ class Control:
                 f"a control must have a name, a range and a step above 0, got {self.name!r}, {self.low}–{self.high}, {self.step}"
             )
         for value in (self.value, *self.stops, *(value for _, value in self.options)):
-            if kernels.clamped(value, self.low, self.high, self.step) != value:
-                raise ValueError(
-                    f"{self.name} must be a whole number of steps of {self.step} from {self.low} to {self.high}, got {value}"
-                )
+            if not self.low <= value <= self.high:
+                raise ValueError(f"{self.name} must be between {self.low} and {self.high}, got {value}")
         if list(self.stops) != sorted(set(self.stops)):
             raise ValueError(f"the stops of {self.name} must go up, got {self.stops}")
 

@@ -13,7 +13,7 @@ from macros.scan import Fault, Page
 from macros.structure import ATTRIBUTES
 
 _ID = re.compile(r"<[^<>]*?\sid\s*=\s*[\"']?([^\"'\s<>]+)|\{[^{}]*?#([\w:.-]+)")
-_MADE = {"ledger", "symbols"}  # they make places of their own, as do figures: fig-…
+_MADE = {"ledger", "symbols"}  # they make places of their own, as do figures and labs: fig-…, lab-…
 
 
 def places(page: Page) -> set[str]:
@@ -42,8 +42,9 @@ def check_links(page: Page, root: Path, pages: Mapping[str, Page]) -> Iterator[F
             yield page.fault(offset, f"{address} leads nowhere: there is no file {name}{hint}")
         elif (
             parts.fragment
-            and not parts.fragment.startswith("fig-")
+            and not parts.fragment.startswith(("fig-", "lab-"))
             and name in pages
+            and pages[name].source.strip()  # one that cannot be read has a fault of its own
             and not any(call.macro in _MADE for call in pages[name].calls)
         ):
             known = places(pages[name])

@@ -194,16 +194,25 @@ def test_a_value_is_brought_into_its_range(value: float, low: float, high: float
         ({"low": 3, "high": 3}, "must have a name, a range and a step above 0"),
         ({"step": 0}, "must have a name, a range and a step above 0"),
         ({"name": "two words"}, "must have a name"),
-        ({"value": 99}, "must be a whole number of steps of 1 from 0 to 10, got 99"),
-        ({"value": 0.5}, "must be a whole number of steps of 1 from 0 to 10, got 0.5"),
-        ({"stops": (1, 11)}, "from 0 to 10, got 11"),
+        ({"value": 99}, "x must be between 0 and 10, got 99"),
+        ({"stops": (1, 11)}, "x must be between 0 and 10, got 11"),
         ({"stops": (2, 1)}, "the stops of x must go up"),
-        ({"options": (("a", 12),)}, "from 0 to 10, got 12"),
+        ({"options": (("a", 12),)}, "x must be between 0 and 10, got 12"),
     ],
 )
 def test_a_control_that_is_none_is_refused(bad: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         Control(**{"name": "x", "label": "x", "value": 1, "low": 0, "high": 10, **bad})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_a_control_can_be_set_to_all_it_offers(name: str) -> None:
+    """Its first value, its stops and every preset are whole steps within its range: a slider would not move them."""
+    made = LABS[name]()
+    for control in made.controls:
+        presets = [values[control.name] for _, values in made.presets if control.name in values]
+        for value in (control.value, *control.stops, *(value for _, value in control.options), *presets):
+            assert kernels.clamped(value, control.low, control.high, control.step) == value
 
 
 def test_an_unknown_lab_is_refused_by_name() -> None:
