@@ -46,6 +46,7 @@ def check_links(page: Page, root: Path, pages: Mapping[str, Page]) -> Iterator[F
             and name in pages
             and pages[name].source.strip()  # one that cannot be read has a fault of its own
             and not any(call.macro in _MADE for call in pages[name].calls)
+            and "\n::: " not in pages[name].source  # docstrings bring places of their own
         ):
             known = places(pages[name])
             if unquote(parts.fragment) not in known:

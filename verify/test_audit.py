@@ -532,7 +532,7 @@ def shifted(by: float) -> Ledger:
     for number in LEDGER:
         if number.kind == "given":
             values = number.value if isinstance(number.value, tuple) else (number.value,)
-            moved = tuple(v * by if v else 1e-12 for v in values)
+            moved = tuple(v * by if v else (by - 1) * 1e-12 for v in values)
             ledger.given(
                 number.name, moved if isinstance(number.value, tuple) else moved[0], number.unit, number.says, number.source
             )

@@ -13,6 +13,7 @@ import re
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
@@ -265,4 +266,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Exception:
+        # `record` has written why. The interpreter may take seconds to end, and until then the others wait for this rank.
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
