@@ -89,23 +89,25 @@ def drive(site: Path, lab: str, control: str, query: str = "", inputs: int = 100
             channel.port1.onmessage = done;
             channel.port2.postMessage(0); // after the frame
           }}));
-          const watch = new MutationObserver(async () => {{
+          const begin = async () => {{
             if (!root.classList.contains("is-live")) return;
             watch.disconnect();
             const slide = root.querySelector("[data-slide={control}]");
             const times = [];
             for (let i = 0; i < {inputs}; i += 1) {{
-              const begin = performance.now();
+              const start = performance.now();
               slide.value = i % 2 ? slide.max : slide.min;
               slide.dispatchEvent(new Event("input", {{ bubbles: true }}));
               await painted();
-              times.push(performance.now() - begin);
+              times.push(performance.now() - start);
               if (!i) window.firstAnswer = performance.now() / 1000;
             }}
             window.answers = times.sort((a, b) => a - b);
-          }});
+          }};
+          const watch = new MutationObserver(begin);
           watch.observe(root, {{ attributes: true }});
           root.scrollIntoView();
+          begin();
         }})""")
         tab.goto(f"{address}/lab.html{query}")
         times: list[float] = tab.wait_for_function("() => window.answers", timeout=60_000).json_value()

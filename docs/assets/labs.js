@@ -19,6 +19,7 @@
     const predict = find("[data-do=predict]");
     let waiting = 0;
     let writing = 0;
+    let wide = 0; // the room for the drawing, told by an observer: to ask for it would make the browser lay out the page twice
     let seen = 0; // the width that is drawn
     let shown = []; // the parts that are drawn
 
@@ -66,7 +67,7 @@
       }, 300);
     }
 
-    const room = () => Math.min(Math.max(part("figure").clientWidth, 320), 760);
+    const room = () => Math.min(Math.max(wide, 320), 760);
 
     function draw() {
       waiting = 0;
@@ -190,8 +191,10 @@
     for (const one of root.querySelectorAll("[disabled]")) one.disabled = false;
     for (const one of root.querySelectorAll("[readonly]")) one.readOnly = false;
     root.classList.add("is-live");
-    new ResizeObserver(() => {
-      if (part("figure").clientWidth && room() !== seen) waiting ||= requestAnimationFrame(draw);
+    wide = part("figure").clientWidth;
+    new ResizeObserver(([{ contentRect }]) => {
+      wide = Math.round(contentRect.width);
+      if (wide && room() !== seen) waiting ||= requestAnimationFrame(draw);
     }).observe(part("figure"));
     draw();
     said.textContent = wrong.filter(Boolean).join(" ");

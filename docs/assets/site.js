@@ -327,6 +327,7 @@
 
   // Their scripts come when the first lab comes near: a page that has one at its end does not wait for them.
   function wakeLabs() {
+    if (document.querySelector('script[src$="/labs.js"]')) return;
     const near = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       near.disconnect();
