@@ -13,11 +13,11 @@ import re
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import torch
@@ -265,11 +265,13 @@ def main() -> None:
     sys.stdout.flush()
 
 
+def leave_at_once(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Say what went wrong, and end. The interpreter may take seconds to do so, and until then all others wait for this rank."""
+    sys.__excepthook__(kind, error, trace)
+    sys.stderr.flush()
+    os._exit(1)
+
+
 if __name__ == "__main__":
-    try:
-        main()
-    except Exception:
-        # `record` has written why. The interpreter may take seconds to end, and until then the others wait for this rank.
-        traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(1)
+    sys.excepthook = leave_at_once
+    main()
