@@ -6,6 +6,15 @@
   // What an address says about a lab: "?ring.gpus=8&ring.step=3".
   const key = (lab, control) => `${lab}.${control.name}`;
 
+  // What is set again to what it was makes a browser work all the same.
+  function assign(node, name, value) {
+    if (node[name] !== String(value)) node[name] = String(value);
+  }
+
+  function attribute(node, name, value) {
+    if (node.getAttribute(name) !== String(value)) node.setAttribute(name, String(value));
+  }
+
   function make(root) {
     const name = root.dataset.lab;
     const { view, highs, names, numbers, controls, presets } = labs[name];
@@ -17,6 +26,13 @@
     const preset = find("[data-preset]");
     const answers = [...root.querySelectorAll(".lab-answer")];
     const predict = find("[data-do=predict]");
+    const parts = controls.map((control) => ({
+      choice: find(`[data-choice=${control.name}]`),
+      field: find(`[data-field=${control.name}]`),
+      slide: find(`[data-slide=${control.name}]`),
+      unit: find(`[data-unit=${control.name}]`),
+      walk: [...root.querySelectorAll(`[data-walk=${control.name}]`)],
+    }));
     let waiting = 0;
     let writing = 0;
     let wide = 0; // the room for the drawing, told by an observer: to ask for it would make the browser lay out the page twice
@@ -81,21 +97,18 @@
       if (held) find(`[data-set="${held.set}"][data-to="${held.to}"]`)?.focus({ preventScroll: true });
       const high = limits();
       controls.forEach((control, i) => {
-        const choice = find(`[data-choice=${control.name}]`);
-        if (choice) { choice.value = String(values[i]); return; }
-        const field = find(`[data-field=${control.name}]`);
-        const slide = find(`[data-slide=${control.name}]`);
-        field.max = high[i];
-        if (document.activeElement !== field) field.value = values[i];
+        const { choice, field, slide, unit, walk } = parts[i];
+        if (choice) { assign(choice, "value", values[i]); return; }
+        assign(field, "max", high[i]);
+        if (document.activeElement !== field) assign(field, "value", values[i]);
         const stop = control.stops.findLastIndex((one) => one <= values[i]);
-        if (!control.stops.length) slide.max = high[i];
-        slide.value = control.stops.length ? Math.max(stop, 0) : values[i];
-        const unit = find(`[data-unit=${control.name}]`);
-        if (unit) unit.textContent = values[i] === 0 && control.zero ? control.zero : control.unit;
-        slide.setAttribute("aria-valuetext", words(control, values[i]));
-        for (const button of root.querySelectorAll(`[data-walk=${control.name}]`)) {
+        if (!control.stops.length) assign(slide, "max", high[i]);
+        assign(slide, "value", control.stops.length ? Math.max(stop, 0) : values[i]);
+        if (unit) assign(unit, "textContent", values[i] === 0 && control.zero ? control.zero : control.unit);
+        attribute(slide, "aria-valuetext", words(control, values[i]));
+        for (const button of walk) {
           const next = values[i] + button.dataset.by * control.step;
-          button.setAttribute("aria-disabled", String(next < control.low || next > high[i]));
+          attribute(button, "aria-disabled", next < control.low || next > high[i]);
         }
       });
       if (preset) {
@@ -107,7 +120,7 @@
 
     // Many moves of a hand between two frames are one drawing.
     function changed(message) {
-      said.textContent = message;
+      assign(said, "textContent", message);
       waiting ||= requestAnimationFrame(draw);
       write();
     }
