@@ -159,9 +159,12 @@ def on_post_page(output: str, page: Any, config: Any, **_: Any) -> str:
     }
     if page.file.src_uri != "api.md":  # mkdocstrings has its style sheet loaded by every page
         output = _STYLES.sub("", output)
-    if page.file.src_uri == "lab.md":  # elsewhere they come when a lab comes near; here one is near at once
-        scripts = [get_relative_url(f"assets/{name}.js", page.url) for name in ("kernels", "labs")]
-        output = output.replace("</head>", "".join(f'<script src="{src}" defer></script>' for src in scripts) + "</head>", 1)
+    if page.file.src_uri == "lab.md":  # elsewhere they come when a lab comes near; here they go before all that can wait
+        scripts = "".join(f'<script src="assets/{name}.js"></script>' for name in ("kernels", "labs"))
+        bundle = '<script src="assets/javascripts/bundle.'
+        if output.count(bundle) != 1:
+            raise PluginError(f"lab.html must load the theme's script once, by {bundle}, got {output.count(bundle)} times")
+        output = output.replace(bundle, scripts + bundle)
     lines = "".join(f'<meta property="{name}" content="{escape(str(words), quote=True)}">' for name, words in tags.items())
     return output.replace("</head>", f'{lines}<meta name="twitter:card" content="summary"></head>', 1)
 

@@ -378,31 +378,41 @@ def ring_grid(gpus: int, step: int, width: float, name: str, label: str) -> str:
     inside = ""
     each = gpus - 1
     pip = min((width - left - 14) / max(2 * each, 1), 60.0)
+    pips = ["", "", "", ""]
     for t in range(2 * each):
-        role = "r-transfer" if t < each else "r-update"
-        shade = "" if t < step else " muted"
         x = left + t * pip + (10.0 if t >= each else 0.0)
-        inside += path("bar " + role + shade, box(x, 20.0, max(pip - 3, 2.0), 9.0))
+        pips[(0 if t < each else 2) + (0 if t < step else 1)] += box(x, 20.0, max(pip - 3, 2.0), 9.0)
+    inside += path("bar r-transfer", pips[0]) + path("bar r-transfer muted", pips[1])
+    inside += path("bar r-update", pips[2]) + path("bar r-update muted", pips[3])
     if each > 0:
         inside += words(left, 14.0, "tick", "start", "reduce-scatter")
         inside += words(left + each * pip + 10.0, 14.0, "tick", "start", "all-gather")
+    partial = ""
+    done = ""
+    held = ""
+    frames = ""
+    wires = ""
     for i in range(gpus):
         y = top + i * (high + gap)
-        inside += words(left - 10, y + 20, "lane", "end", "GPU " + str(i))
+        held += words(left - 10, y + 20, "lane", "end", "GPU " + str(i))
         arrived = -1
         if step > 0:
             arrived = ring_chunk(gpus, (i + gpus - 1) % gpus, step - 1)
         for c in range(gpus):
             x = left + c * wide
             value = grid[i][c]
-            cls = "bar r-update" if value == whole else "bar r-transfer muted"
-            inside += path(cls, box(x, y, wide - 4, high))
-            inside += words(
+            if value == whole:
+                done += box(x, y, wide - 4, high)
+            else:
+                partial += box(x, y, wide - 4, high)
+            held += words(
                 x + wide / 2 - 2, y + 20, "bar-label r-update" if value == whole else "bar-label muted", "middle", str(value)
             )
             if c == arrived:
-                inside += path("arrived", box(x, y, wide - 4, high))
-                inside += path("wire", "M" + px(x + wide / 2 - 2) + " " + px(y - gap + 1) + "v" + px(gap - 4) + "m-4 -4l4 4l4 -4")
+                frames += box(x, y, wide - 4, high)
+                wires += "M" + px(x + wide / 2 - 2) + " " + px(y - gap + 1) + "v" + px(gap - 4) + "m-4 -4l4 4l4 -4"
+    inside += path("bar r-transfer muted", partial) + path("bar r-update", done) + held
+    inside += path("arrived", frames) + path("wire", wires)
     return svg(name, width, top + gpus * (high + gap), label, inside)
 
 

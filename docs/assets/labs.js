@@ -15,6 +15,27 @@
     if (node.getAttribute(name) !== String(value)) node.setAttribute(name, String(value));
   }
 
+  // Make a node's children those of another. What is as it was is left alone: it keeps its layout, its paint and the focus.
+  function become(node, next) {
+    const old = [...node.childNodes];
+    const wanted = [...next.childNodes];
+    wanted.forEach((want, i) => {
+      const has = old[i];
+      if (!has) node.append(want);
+      else if (has.isEqualNode(want)) return;
+      else if (has.nodeName !== want.nodeName) has.replaceWith(want);
+      else if (has.nodeType === Node.TEXT_NODE) has.data = want.data;
+      else {
+        for (const { name } of [...has.attributes]) if (!want.hasAttribute(name)) has.removeAttribute(name);
+        for (const { name, value } of want.attributes) attribute(has, name, value);
+        become(has, want);
+      }
+    });
+    old.slice(wanted.length).forEach((one) => one.remove());
+  }
+
+  const mould = document.createElement("template");
+
   function make(root) {
     const name = root.dataset.lab;
     const { view, highs, names, numbers, controls, presets } = labs[name];
@@ -33,7 +54,8 @@
       unit: find(`[data-unit=${control.name}]`),
       walk: [...root.querySelectorAll(`[data-walk=${control.name}]`)],
     }));
-    let waiting = 0;
+    let frame = 0; // the frame that is to come, once something was drawn for it
+    let stale = false; // more has changed since
     let writing = 0;
     let wide = 0; // the room for the drawing, told by an observer: to ask for it would make the browser lay out the page twice
     let seen = 0; // the width that is drawn
@@ -86,15 +108,15 @@
     const room = () => Math.min(Math.max(wide, 320), 760);
 
     function draw() {
-      waiting = 0;
+      stale = false;
       seen = room();
-      const held = root.contains(document.activeElement) && document.activeElement.dataset.set ? document.activeElement.dataset : null;
       const made = kernels[view](values, names, numbers, seen);
       ["result", "figure", "formula", "notes"].forEach((one, i) => {
-        if (shown[i] !== made[i]) part(one).innerHTML = made[i];
+        if (shown[i] === made[i]) return;
+        mould.innerHTML = made[i];
+        become(part(one), mould.content);
       });
       shown = made;
-      if (held) find(`[data-set="${held.set}"][data-to="${held.to}"]`)?.focus({ preventScroll: true });
       const high = limits();
       controls.forEach((control, i) => {
         const { choice, field, slide, unit, walk } = parts[i];
@@ -118,10 +140,20 @@
       }
     }
 
-    // Many moves of a hand between two frames are one drawing.
+    // The first move of a hand since the last frame is drawn at once; all that come before the next frame are one more drawing.
+    function redraw() {
+      stale = true;
+      if (frame) return;
+      draw();
+      frame = requestAnimationFrame(() => {
+        frame = 0;
+        if (stale) draw();
+      });
+    }
+
     function changed(message) {
       assign(said, "textContent", message);
-      waiting ||= requestAnimationFrame(draw);
+      redraw();
       write();
     }
 
@@ -205,10 +237,21 @@
     for (const one of root.querySelectorAll("[readonly]")) one.readOnly = false;
     root.classList.add("is-live");
     wide = part("figure").clientWidth;
-    new ResizeObserver(([{ contentRect }]) => {
-      wide = Math.round(contentRect.width);
-      if (wide && room() !== seen) waiting ||= requestAnimationFrame(draw);
-    }).observe(part("figure"));
+    const sizes = new Map(); // of the parts in words: each keeps the most room it took, so that the page stays put under a hand that drags
+    const watch = new ResizeObserver((entries) => {
+      for (const { target, contentRect: { width, height } } of entries) {
+        if (target === part("figure")) {
+          wide = Math.round(width);
+          if (wide && room() !== seen) requestAnimationFrame(redraw);
+        } else {
+          const had = sizes.get(target) ?? { width, most: 0 };
+          const most = had.width === width ? Math.max(had.most, height) : 0; // 0: the page has been turned, and all begins anew
+          sizes.set(target, { width, most });
+          target.style.minHeight = most ? `${most}px` : "";
+        }
+      }
+    });
+    for (const one of ["result", "figure", "formula", "notes"]) watch.observe(part(one));
     draw();
     said.textContent = wrong.filter(Boolean).join(" ");
   }
