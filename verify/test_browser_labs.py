@@ -63,10 +63,28 @@ def by_model(page: Page, name: str) -> list[str]:
     return [part.get_text() for part in parts] + [str(svg["aria-label"]) for part in parts for svg in part.select("svg[role]")]
 
 
+def drawn_anew(page: Page, name: str) -> list[str]:
+    """The parts whose elements and attributes are not what the view makes: a part is changed only where it differs."""
+    wrong: list[str] = page.evaluate(
+        """(name) => { const { view, names, numbers, controls } = labs[name], root = document.getElementById(`lab-${name}`);
+        const values = controls.map((control) => Number(document.getElementById(`lab-${name}-${control.name}`).value));
+        const wide = Math.min(Math.max(root.querySelector(".lab-figure").clientWidth, 320), 760);
+        const made = kernels[view](values, names, numbers, wide), fresh = document.createElement("template");
+        return ["result", "figure", "formula", "notes"].filter((part, i) => {
+          fresh.innerHTML = made[i];
+          const has = root.querySelector(`[data-part=${part}]`).childNodes, wants = fresh.content.childNodes;
+          return has.length !== wants.length || [...wants].some((want, k) => !want.isEqualNode(has[k]));
+        }); }""",
+        name,
+    )
+    return wrong
+
+
 def agrees(page: Page, name: str) -> bool:
-    """Whether every word and number on the screen is the model's, once it is drawn."""
+    """Whether every word and number on the screen is the model's, once it is drawn, and every element the view's."""
     right = by_model(page, name)
     assert on_screen(page, name) == right
+    assert drawn_anew(page, name) == []
     return True
 
 
@@ -185,6 +203,17 @@ def test_the_values_a_reader_finds(at_lab: Page) -> None:
     lab(at_lab, "ring")
     formula = on_screen(at_lab, "ring")[2].replace("\u00a0", " ")
     assert re.findall(r"= (6|40 MB|15 ms|60 ms)(?=[a-z]|$)", formula) == ["6", "40 MB", "15 ms", "60 ms"]
+
+
+def test_the_page_stays_put_while_a_slider_is_dragged(at_lab: Page) -> None:
+    lab(at_lab, "pipeline")
+    field(at_lab, "pipeline", "compute").focus()
+    heights = []
+    for key in ("Home", "End") * 3:
+        slide(at_lab, "pipeline", "compute").press(key)
+        assert agrees(at_lab, "pipeline")
+        heights.append(at_lab.evaluate("document.documentElement.scrollHeight"))
+    assert len(set(heights[1:])) == 1, heights  # the longest notes have been seen by then
 
 
 def test_walking_the_ring_ends_with_the_sum_in_every_chunk(at_lab: Page) -> None:
