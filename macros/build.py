@@ -178,7 +178,11 @@ def on_post_build(config: Any, **_: Any) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
     search_on_demand(site)
+    from macros import policy
     from macros.audit_html import audit_site
+
+    if not _serving:  # the server puts a script of its own into each page
+        policy.apply(site)
 
     faults = [*_renderer.audit.faults, *audit_site(site, _renderer.audit)]
     for fault in faults:

@@ -1,11 +1,8 @@
-"""A server for the browser checks: gzip as a real host would, and the strictest policy that Material's own inline scripts allow."""
+"""A server for the browser checks, as a real host: gzip, and the headers that the site asks for in `_headers`."""
 
 from __future__ import annotations
 
-import base64
 import gzip
-import hashlib
-import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,25 +11,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from macros.policy import HEADERS, headers_of
+
 TYPES = {
     ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml",
     ".csv": "text/csv", ".png": "image/png", ".xml": "application/xml", ".map": "application/json",
 }  # fmt: skip
-# Plotly makes one style element and leaves it empty; this is the hash of nothing.
-EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
-
-
-def policy(html: bytes) -> str:
-    """A Content-Security-Policy that lets a page run its own files and the inline scripts it has, and nothing else."""
-    inline = re.findall(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", html, re.DOTALL)
-    hashes = sorted({f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'" for script in inline})
-    scripts = " ".join(["'self'", *hashes])
-    return f"default-src 'none'; script-src {scripts}; style-src 'self' {EMPTY_STYLE}; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'self'"
 
 
 @contextmanager
 def serve(site: Path) -> Iterator[str]:
     """Serve a built site on a free port of 127.0.0.1; yields its address."""
+
+    rules = (site / HEADERS).read_text(encoding="utf-8")
 
     @lru_cache(maxsize=256)
     def body(path: str) -> tuple[bytes, bytes] | None:
@@ -59,9 +50,8 @@ def serve(site: Path) -> Iterator[str]:
             self.send_header("Content-Type", TYPES.get(suffix, "application/octet-stream"))
             self.send_header("Content-Encoding", "gzip")
             self.send_header("Content-Length", str(len(packed)))
-            self.send_header("Cache-Control", "max-age=600")
-            if suffix == ".html":
-                self.send_header("Content-Security-Policy", policy(data))
+            for name, value in {"Cache-Control": "max-age=600", **headers_of(path, rules)}.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(packed)
 

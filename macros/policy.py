@@ -1,0 +1,93 @@
+"""What a browser lets the built pages do: one policy, derived from the pages themselves, in every page and in `_headers` beside them.
+
+A host that reads `_headers` (Netlify, Cloudflare Pages) sends it; where hosts send no headers, and from disk, the `<meta>` in each page holds.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+HEADERS = "_headers"
+_INLINE = re.compile(r"<script(?P<attributes>(?:\s[^>]*)?)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE)
+_INERT = re.compile(r"""\ssrc\s*=|\stype\s*=\s*["']?application/json""", re.IGNORECASE)  # a file, which 'self' allows, or data, which never run
+# Plotly makes one style element and leaves it empty; this is the hash of nothing.
+_EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+# What a page cannot say of itself: browsers read these from headers alone.
+_FROM_HEADERS_ALONE = "; frame-ancestors 'none'"
+_UNUSED = (
+    "accelerometer", "autoplay", "camera", "display-capture", "encrypted-media", "fullscreen", "geolocation", "gyroscope", "magnetometer",
+    "microphone", "midi", "payment", "picture-in-picture", "publickey-credentials-get", "screen-wake-lock", "usb", "xr-spatial-tracking",
+)  # fmt: skip
+
+
+def inline_scripts(html: str) -> set[str]:
+    """The scripts that stand in a page and run.
+
+    >>> inline_scripts('<script>run()</script><script src="a.js"></script><script id="c" type="application/json">{}</script>')
+    {'run()'}
+    """
+    return {found["code"] for found in _INLINE.finditer(html) if not _INERT.search(found["attributes"])}
+
+
+def policy(pages: Iterable[str]) -> str:
+    """A Content-Security-Policy for these pages: their own files, their inline scripts by hash, and nothing else."""
+    hashes = sorted(
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+        for script in set().union(*map(inline_scripts, pages))
+    )
+    scripts = " ".join(["'self'", *hashes])
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src 'self' {_EMPTY_STYLE}; img-src 'self' data:; "
+        "connect-src 'self'; worker-src 'self'; form-action 'none'; base-uri 'none'"
+    )
+
+
+def with_policy(html: str, rules: str) -> str:
+    """A page that carries the policy, first in its head: what stands before it would not be held to it. Raises ValueError without a head."""
+    if html.count("<head>") != 1:
+        raise ValueError(f"a page must have one <head>, got {html.count('<head>')}")
+    return html.replace("<head>", f'<head><meta http-equiv="Content-Security-Policy" content="{rules}">', 1)
+
+
+def headers(rules: str) -> str:
+    """The text of `_headers`. No two paths set the same header: hosts would join the values."""
+    return (
+        "/*\n"
+        f"  Content-Security-Policy: {rules}{_FROM_HEADERS_ALONE}\n"
+        "  X-Content-Type-Options: nosniff\n"
+        "  Referrer-Policy: strict-origin-when-cross-origin\n"
+        f"  Permissions-Policy: {', '.join(f'{feature}=()' for feature in _UNUSED)}\n"
+        "# Names that change with what is in them. All else keeps its name, and hosts have it asked for again each time.\n"
+        "/assets/stylesheets/*\n"
+        "  Cache-Control: public, max-age=31536000, immutable\n"
+    )
+
+
+def headers_of(path: str, text: str) -> dict[str, str]:
+    """The headers that a text of `_headers` sets for a path of the site, as a host reads it.
+
+    >>> headers_of("/a/b.html", "/*\\n  X-One: 1\\n# a word\\n/b/*\\n  X-Two: 2\\n/a/b.html\\n  X-Three: 3\\n")
+    {'X-One': '1', 'X-Three': '3'}
+    """
+    found: dict[str, str] = {}
+    applies = False
+    for line in text.splitlines():
+        if line.startswith("/"):
+            applies = path.startswith(line[:-1]) if line.endswith("*") else path == line
+        elif applies and line.startswith(" "):
+            name, _, value = line.strip().partition(": ")
+            found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
+def apply(site: Path) -> None:
+    """Give a built site its policy: a `<meta>` first in the head of each page, and `_headers` at its root."""
+    pages = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html"))}
+    rules = policy(pages.values())
+    for path, html in pages.items():
+        path.write_text(with_policy(html, rules), encoding="utf-8")
+    (site / HEADERS).write_text(headers(rules), encoding="utf-8")
