@@ -4,18 +4,21 @@ PIP_OPTIONS ?=
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
+INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS)
+TORCH := ^torch==
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve verify numbers reality lockstep faults labs cuda measure bench fix clean
+.PHONY: help site serve verify numbers reality lockstep faults labs cuda measure bench fix lock clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
 
-$(READY): requirements.txt
+$(READY): requirements.txt requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit("needs Python 3.11 or newer, got " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS) -r requirements.txt
+	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) $$(grep '$(TORCH)' requirements.txt) # its files differ by index, so no hash of them is locked
 	@touch $@
 
 site: $(READY) ## build the site into site/, or say what is wrong and leave the last one alone
@@ -56,6 +59,12 @@ measure: $(READY) ## time matrix products on this CPU, and keep them in docs/rec
 
 bench: $(READY) ## measure the budgets: print a table, write bench.json
 	@$(PY) -m verify.bench
+
+lock: ## write requirements.lock anew, when requirements.txt has changed; needs the network
+	@$(PYTHON) -m venv build/lock
+	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+	@grep -v '$(TORCH)' requirements.txt | build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	  --custom-compile-command "make lock" --output-file requirements.lock -
 
 clean: ## remove what was built and the virtual environment
 	rm -rf $(VENV) build site verification.json bench.json .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
