@@ -32,7 +32,7 @@ from macros.pins import PINS, ROOT, check_book
 from macros.quantity import Drift, QuoteError, of
 from macros.reality import check_reality
 from macros.scan import MACROS, Call, Fault, Page, prose, scan, source_of
-from macros.structure import check_structure
+from macros.structure import ACTIVE, check_structure
 from perfmodel.number import KINDS, Ledger, Number
 
 __all__ = [
@@ -185,8 +185,26 @@ def _titles(call: Call) -> list[str]:
 
 def pages_of(docs: Path) -> dict[str, Path]:
     """Every Markdown page under `docs`, by the path a message names."""
-    files = {p.relative_to(docs): p for p in sorted(docs.rglob("*.md"))}
+    files = {p.relative_to(docs): p for p in sorted(docs.rglob("*.md")) if not p.is_symlink()}
     return {f"{docs.name}/{name.as_posix()}": p for name, p in files.items() if "vendor" not in name.parts}
+
+
+def check_files(docs: Path) -> Iterator[Fault]:
+    """What lies under `docs` and would be published as it is: no link to elsewhere on the machine, nothing that a browser runs and no check reads."""
+    for file in sorted(docs.rglob("*")):
+        path = f"{docs.name}/{file.relative_to(docs).as_posix()}"
+        if file.is_symlink():
+            yield Fault(path, 1, 1, "what is published lies under docs/ itself: put the file here in place of a link to it")
+        elif file.suffix.lower() in (".html", ".htm", ".xhtml"):
+            yield Fault(path, 1, 1, "a page is written in Markdown, or no check reads it")
+        elif file.suffix.lower() == ".svg" and (found := ACTIVE.search(source_of(file) or "")):
+            text = file.read_text(encoding="utf-8")
+            yield Fault(
+                path,
+                text.count("\n", 0, found.start()) + 1,
+                found.start() - text.rfind("\n", 0, found.start()),
+                "a drawing holds no script",
+            )
 
 
 def audit_sources(
@@ -201,6 +219,7 @@ def audit_sources(
     audit = Audit()
     audit.faults += check_book(ledger_, pins)
     audit.faults += check_reality()
+    audit.faults += check_files(docs)
     evaluator = Evaluator(ledger_, CALLABLE, NAMED)
     with using(ledger_):
         for path, file in pages_of(docs).items():

@@ -18,7 +18,7 @@ from macros.fixes import literal
 from macros.markdown import ADDRESS
 from macros.prose import DROP, OTHER, PLAIN, QUOTE, RELATION, SPOKEN, STOP, mask
 from macros.scan import Fault, Page
-from macros.structure import ATTRIBUTES
+from macros.structure import ACTIVE_ATTRIBUTES, ACTIVE_TAGS, ATTRIBUTES, active_scheme
 
 # Computed or exempt already, each made by a macro that the source audit has held to its rules.
 _MADE = {
@@ -96,6 +96,9 @@ def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
             )
             if not any(other.line == fault.line for other in known):
                 yield fault
+        for what in dict.fromkeys(_active(read.soup)):
+            if not any(what in other.message for other in known):
+                yield Fault(source if page else built.as_posix(), 0, 0, f"in the built page: {what} cannot stand on a page")
         for words, where in _unquoted(read.soup, shown):
             yield Fault(
                 source if page else built.as_posix(),
@@ -196,6 +199,19 @@ def _unquoted(soup: BeautifulSoup, shown: set[str]) -> Iterator[tuple[str, str]]
             words = tag.get_text()
             if words not in shown:
                 yield words, f", in a {tag.name}"
+
+
+def _active(soup: BeautifulSoup) -> Iterator[str]:
+    """What would run, load or restyle something in the content of a page."""
+    for root in _roots(soup):
+        for tag in root.find_all(True):
+            if tag.name in ACTIVE_TAGS:
+                yield f"<{tag.name}>"
+            for name, value in tag.attrs.items():
+                if ACTIVE_ATTRIBUTES.fullmatch(name):
+                    yield f"{name}="
+                elif name in ("href", "src", "action", "formaction", "xlink:href") and active_scheme(str(value)):
+                    yield active_scheme(str(value))
 
 
 _TOKEN = re.compile(f"[\\w%×µ½¼¾]+(?:[.,]\\w+)*|[{QUOTE}{RELATION}{PLAIN}{OTHER}]")

@@ -48,6 +48,7 @@ class _Kept(NamedTuple):
 _kept: dict[str, _Kept] = {}  # by source
 _again: set[str] = set()  # the pages of this build that are as they were
 _keys: dict[str, tuple[str, ...]] = {}
+_scripts: set[str] = set()  # those that the theme puts into pages
 
 
 def on_startup(command: str, dirty: bool, **_: Any) -> None:
@@ -61,6 +62,7 @@ def on_config(config: Any, **_: Any) -> Any:
     """Begin a build. Under serve, modules may have changed since the last one: then forget them, and all that they remember."""
     global _renderer, _code
     _again.clear()
+    _scripts.clear()
     if _serving:
         code = _stamps()
         if code != _code:
@@ -68,9 +70,9 @@ def on_config(config: Any, **_: Any) -> Any:
             for name in [n for n in sys.modules if n.partition(".")[0] in ("macros", "perfmodel")]:
                 del sys.modules[name]
         _code = code
-    from macros.render import start
+    from macros.render import Renderer
 
-    _renderer = start(Path(config["docs_dir"]))
+    _renderer = Renderer(Path(config["docs_dir"]))
     _renderer.report_url = config["extra"].get("report_url", "")
     return config
 
@@ -87,6 +89,16 @@ def _stamps() -> dict[str, tuple[int, int]]:
     return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
 
 
+def on_files(files: Any, config: Any, **_: Any) -> Any:
+    """What a link leads to from under docs/ is refused by the audit, and not read here either."""
+    docs = Path(config["docs_dir"]).resolve()
+    for file in list(files):
+        path = Path(file.abs_src_path or docs)
+        if path.is_relative_to(config["docs_dir"]) and path.resolve() != docs / path.relative_to(config["docs_dir"]):
+            files.remove(file)
+    return files
+
+
 @event_priority(100)
 def on_page_read_source(page: Any, config: Any, **_: Any) -> str | None:
     """A page that is not saved as UTF-8 is empty but for its fault; MkDocs would stop at it and list no other."""
@@ -97,7 +109,7 @@ def on_page_read_source(page: Any, config: Any, **_: Any) -> str | None:
 
 @event_priority(100)
 def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
-    """Before mkdocs-macros: put marks in the place of wrong calls. A page with steps has them as its map, and no table of contents."""
+    """Before Markdown: tokens in the place of calls. A page with steps has them as its map, and no table of contents."""
     uri = page.file.src_uri
     _keys[uri] = (markdown, repr(page.meta), *sorted(file.src_uri for file in files))
     kept = _kept.pop(uri, None)
@@ -106,7 +118,7 @@ def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
         _again.add(uri)
     if ".step" in markdown:
         page.meta.setdefault("hide", ["toc"])
-    return "" if uri in _again else str(_renderer.markdown(uri, markdown))
+    return "" if uri in _again else str(_renderer.markdown(uri))
 
 
 @event_priority(-100)
@@ -148,7 +160,10 @@ def reading_time(html: str) -> str:
 
 @event_priority(-100)
 def on_post_page(output: str, page: Any, config: Any, **_: Any) -> str:
-    """What a link to the page shows where it is shared: its title and its description."""
+    """What a link to the page shows where it is shared: its title and its description. Notes the scripts of the theme."""
+    from macros.policy import inline_scripts
+
+    _scripts.update(inline_scripts(output.replace(page.content, "", 1)))
     title = config["site_name"] if page.is_homepage else f"{page.title} · {config['site_name']}"
     about = page.meta.get("description") or config["site_description"]
     tags = {
@@ -178,13 +193,18 @@ def on_post_build(config: Any, **_: Any) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
     search_on_demand(site)
-    from macros import policy
     from macros.audit_html import audit_site
+    from macros.policy import apply
+    from macros.scan import Fault
 
-    if not _serving:  # the server puts a script of its own into each page
-        policy.apply(site)
+    # The server puts a script of its own into each page.
+    refused = (
+        []
+        if _serving
+        else [Fault(page, 0, 0, f"a script that is no part of the theme: {code}") for page, code in apply(site, _scripts)]
+    )
 
-    faults = [*_renderer.audit.faults, *audit_site(site, _renderer.audit)]
+    faults = [*_renderer.audit.faults, *refused, *audit_site(site, _renderer.audit)]
     for fault in faults:
         print(fault, file=sys.stderr)
     print(_renderer.audit.coverage(), file=sys.stderr if faults else sys.stdout)

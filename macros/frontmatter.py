@@ -20,8 +20,10 @@ from macros.prose import literal, mask
 from macros.quantity import Drift, QuoteError
 from macros.scan import FRONT_MATTER, Fault, Page
 
-# Keys of a page that nobody reads. All others may be shown by a theme.
-_SILENT = {"template", "icon", "hide", "search", "date", "title_quotes"}
+# What the front matter of a page may hold, and which of it nobody reads.
+_KEYS = ("title", "description", "title_quotes", "hide", "search")
+_SILENT = {"hide", "search", "title_quotes"}
+_PLAIN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp", "map", "seq")}
 _SHOWN_BY_THE_SITE = {"site_name", "site_description", "copyright", "nav"}
 CONFIG = "mkdocs.yml"
 
@@ -68,6 +70,26 @@ def _texts(node: yaml.Node, *, keys: bool = False) -> list[yaml.ScalarNode]:
     return [found[at] for at in sorted(found)]
 
 
+def _nodes(node: yaml.Node) -> list[yaml.Node]:
+    """A node and all below it, each once."""
+    found: dict[int, yaml.Node] = {}
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        if id(node) not in found:
+            found[id(node)] = node
+            if isinstance(node, yaml.MappingNode):
+                todo += [part for pair in node.value for part in pair]
+            elif isinstance(node, yaml.SequenceNode):
+                todo += node.value
+    return list(found.values())
+
+
+def _before(source: str, value: yaml.Node) -> int:
+    """Where the line begins on which a value begins: that of its key."""
+    return source.rfind("\n", 0, value.start_mark.index) + 1
+
+
 class Front(NamedTuple):
     """The front matter of a page: the words that its title and its description bind, its values, and whether it can be read at all."""
 
@@ -93,6 +115,12 @@ def check_front_matter(page: Page, evaluator: Evaluator, recorder: Recorder, fau
             message = f'a {pair[1]} with a colon needs quotes: {pair[1]}: "{pair[2]}"'
         faults.append(page.fault(base + (source.rfind("\n", 0, error.at) + 1 if pair else error.at), message))
         return Front([], {}, read=False)
+    for key, value in entries:
+        if key not in _KEYS:
+            faults.append(page.fault(base + _before(source, value), f"the front matter holds {', '.join(_KEYS)}; got {key}"))
+        for odd in [node for node in _nodes(value) if node.tag not in _PLAIN]:
+            faults.append(page.fault(base + odd.start_mark.index, f"a tag means nothing in front matter: {odd.tag}"))
+            return Front([], {}, read=False)
     bound: list[str] = []
     for key, value in entries:
         if key == "title_quotes":

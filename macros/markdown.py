@@ -25,7 +25,7 @@ _BLOCK_BEFORE = re.compile(r"(?:\A|(?:\A|\n)[ \t>]*\n|(?:\A|\n)[ \t>]*(?:#|!!!|\
 _BLOCK_AFTER = re.compile(r"[ \t]*(?:\n[ \t>]*(?:\n|\Z)|\Z)")
 _COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*-->", re.DOTALL)
 _COMMENT_LINE = re.compile(r"^ {0,3}<!--.*?-->", re.DOTALL | re.MULTILINE)  # read before all else
-_NOTE = re.compile(r"\[##.*?##\]", re.DOTALL)
+NOTE = re.compile(r"\[##.*?##\]", re.DOTALL)
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z]\w*);")
 _TAG = re.compile(
     r"</?+[a-zA-Z][\w:-]*+(?:\s+[A-Za-z_:@][\w:.@-]*+(?:\s*+=\s*+(?:\"[^\"|]*+\"|'[^'|]*+'|[^\s\"'=<>|`]++))?+)*+\s*+/?>"
@@ -66,7 +66,7 @@ def read(source: str) -> Prose:
     9
     """
     found = Prose()
-    text = _NOTE.sub(lambda m: DROP * len(m[0]), source)
+    text = NOTE.sub(lambda m: DROP * len(m[0]), source)
     text = _COMMENT_LINE.sub(lambda m: _comment(m, 0, found), fences(text, found))
     raw = raw_html(text)
     text, stops = lines(text, raw, found)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 HEADERS = "_headers"
 _INLINE = re.compile(r"<script(?P<attributes>(?:\s[^>]*)?)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE)
-_INERT = re.compile(r"""\ssrc\s*=|\stype\s*=\s*["']?application/json""", re.IGNORECASE)  # a file, which 'self' allows, or data, which never run
+_INERT = re.compile(
+    r"""\ssrc\s*=|\stype\s*=\s*["']?application/json""", re.IGNORECASE
+)  # a file, which 'self' allows, or data, which never run
 # Plotly makes one style element and leaves it empty; this is the hash of nothing.
 _EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
 # What a page cannot say of itself: browsers read these from headers alone.
@@ -33,12 +35,9 @@ def inline_scripts(html: str) -> set[str]:
     return {found["code"] for found in _INLINE.finditer(html) if not _INERT.search(found["attributes"])}
 
 
-def policy(pages: Iterable[str]) -> str:
-    """A Content-Security-Policy for these pages: their own files, their inline scripts by hash, and nothing else."""
-    hashes = sorted(
-        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-        for script in set().union(*map(inline_scripts, pages))
-    )
+def policy(scripts: Iterable[str]) -> str:
+    """A Content-Security-Policy: the site's own files, these inline scripts by hash, and nothing else."""
+    hashes = sorted({f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts})
     scripts = " ".join(["'self'", *hashes])
     return (
         f"default-src 'none'; script-src {scripts}; style-src 'self' {_EMPTY_STYLE}; img-src 'self' data:; "
@@ -84,10 +83,15 @@ def headers_of(path: str, text: str) -> dict[str, str]:
     return found
 
 
-def apply(site: Path) -> None:
-    """Give a built site its policy: a `<meta>` first in the head of each page, and `_headers` at its root."""
-    pages = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html"))}
-    rules = policy(pages.values())
-    for path, html in pages.items():
+def apply(site: Path, scripts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Give a built site its policy, a `<meta>` first in the head of each page and `_headers` at its root; `scripts` are those of the theme.
+
+    Yields each page that holds another script, and how that begins.
+    """
+    allowed = set(scripts)
+    rules = policy(allowed)
+    for path in sorted(site.rglob("*.html")):
+        html = path.read_text(encoding="utf-8")
+        yield from ((path.relative_to(site).as_posix(), script.strip()[:40]) for script in sorted(inline_scripts(html) - allowed))
         path.write_text(with_policy(html, rules), encoding="utf-8")
     (site / HEADERS).write_text(headers(rules), encoding="utf-8")

@@ -1,7 +1,8 @@
 """From the calls of a page to its HTML.
 
-A call returns a token; Markdown carries it through; then the token becomes HTML, once it is known where it stands: the first quote of a
-number in a step is a link, its repeats are marked text, in a heading or a link it is plain. Nothing that Markdown does can touch the HTML.
+A call is evaluated by the audit's own evaluator and becomes a token; Markdown carries it through; then the token becomes HTML, once it is
+known where it stands: the first quote of a number in a step is a link, its repeats are marked text, in a heading or a link it is plain.
+Nothing that Markdown does can touch the HTML, and no template engine ever sees a page.
 """
 
 from __future__ import annotations
@@ -11,20 +12,22 @@ import re
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, Tag
 
 from macros import formulas, labs, pages, steps
-from macros.audit import CALLABLE, Audit, audit_sources
-from macros.calls import Piece
-from macros.evaluate import book
+from macros.audit import CALLABLE, NAMED, Audit, audit_sources
+from macros.calls import Piece, Recorder, recording
+from macros.evaluate import Evaluator, book
 from macros.figures import make
-from macros.quantity import Quantity, QuoteError, groups
-from macros.scan import FRONT_MATTER, Fault, scan, source_of
+from macros.markdown import NOTE
+from macros.quantity import Quantity
+from macros.scan import FRONT_MATTER, Call, Fault, scan, source_of
+from macros.structure import DOCSTRINGS, LIBRARY
 
 TOKEN = re.compile("\ue000(\\d+)\ue001")
+_FORGED = re.compile("[\ue000\ue001]")  # an author's own marks make no token
 _WORK = re.compile(f'{TOKEN.pattern}|class="[^"]*\\b(?:step|arithmatex)\\b')  # what a page must be parsed for
 NUMBERS = "docs/numbers.md"
 DATA = "data"
@@ -36,21 +39,13 @@ class Renderer:
     def __init__(self, docs: Path) -> None:
         self.docs = docs
         self.audit: Audit = audit_sources(docs=docs)
-        self.groups = groups(book())
-        self.functions: dict[str, Callable[..., str]] = {name: self._tokens(function) for name, function in CALLABLE.items()}
+        self.evaluator = Evaluator(book(), CALLABLE, NAMED)
         self.pieces: list[Piece] = []
         self.files: dict[str, str] = {labs.SCRIPT: labs.script()}
         self.report_url = ""
         self.drawn: list[str] = []  # the figures of the page at work
         self.late = False  # whether that page shows what other pages hold
         self._page = ""
-
-    def _tokens(self, function: Callable[..., Piece]) -> Callable[..., str]:
-        def call(*args: Any, **keywords: Any) -> str:
-            return self._token(function(*args, **keywords))
-
-        call.__doc__ = function.__doc__
-        return call
 
     def _token(self, piece: Piece) -> str:
         self.pieces.append(piece)
@@ -60,33 +55,38 @@ class Renderer:
         """The path of a page as messages name it."""
         return f"{self.docs.name}/{src_uri}"
 
-    def markdown(self, src_uri: str, source: str) -> str:
-        """A page before Jinja sees it: each wrong call replaced by a mark that shows its fault, so that the page still renders."""
+    def markdown(self, src_uri: str) -> str:
+        """The text of a page for Markdown: each call as a token, a wrong one as a mark that shows its fault, so that the page still renders."""
         path = self.path_of(src_uri)
         self._page = path
         page = scan(path, (source_of(self.docs / src_uri) or "").removeprefix("\ufeff"))
         front = FRONT_MATTER.match(page.source)
-        lead = front.end() if front else 0
-        body = page.source[lead:]
+        at = lead = front.end() if front else 0
         faults = {(f.line, f.column): f for f in self.audit.faults if f.path == path}
-        out, at = "", 0
         good = {call.start: call for call in page.calls}
-        for found in re.finditer(r"\[=", body):
-            offset = found.start() + lead
-            call = good.get(offset)
-            fault = faults.get(page.place(offset))
-            if call and not fault and call.where != "comment":
-                if call.where == "heading" and call.macro == "q":  # a heading enters the navigation: text only
-                    out += body[at : found.start()] + page.source[call.start : call.end].replace("q(", "qt(", 1)
-                    at = call.end - lead
-                continue
-            end = (call.end if call else offset + 2) - lead
-            shown = page.source[offset : end + lead]
-            mark = "" if call and call.where == "comment" else self._token(_fault_piece(fault, shown))
-            out += body[at : found.start()] + mark
-            at = end
-        # Under a fault Jinja must not stop at a statement or an open comment either: the page is shown with its faults, all of them.
-        return re.sub(r"\[(?=%|##)", "[ ", out + body[at:]) if faults else out + body[at:]
+        out: list[str] = []
+        with recording(Recorder(page=path)):
+            for found in re.finditer(r"\[=", page.source[lead:]):
+                offset = found.start() + lead
+                if offset < at:  # in the text of a call
+                    continue
+                call = good.get(offset)
+                fault = faults.get(page.place(offset))
+                end = call.end if call else offset + 2
+                out.append(_FORGED.sub("\ufffd", page.source[at:offset]))
+                if not call or fault:
+                    out.append(self._token(_fault_piece(fault, page.source[offset:end])))
+                elif call.where != "comment":
+                    out.append(self._token(self._piece(call)))
+                at = end
+        text = "".join([*out, _FORGED.sub("\ufffd", page.source[at:])])
+        text = text if faults else NOTE.sub("", text)  # under a fault a note may not end where it seems to
+        return text if path == LIBRARY and not faults else DOCSTRINGS.sub(lambda m: m[0].replace(":", "&#58;"), text)
+
+    def _piece(self, call: Call) -> Piece:
+        piece: Piece = self.evaluator.call(call)
+        # A heading enters the navigation: text only.
+        return Piece(escape(piece.text), piece.text, "text") if call.where == "heading" and call.macro == "q" else piece
 
     def content(self, html: str, url_of: Callable[[str], str]) -> str:
         """A page's HTML after Markdown: steps made, formulas rendered, every token turned into what it stands for."""
@@ -183,20 +183,6 @@ class Renderer:
 
 
 _INLINE = {"q", "text", "rel", "plain", "formula", "fault"}
-_renderer: list[Renderer] = []
-
-
-def start(docs: Path) -> Renderer:
-    """Begin a build."""
-    _renderer[:] = [Renderer(docs)]
-    return _renderer[0]
-
-
-def current() -> Renderer:
-    """The build at work."""
-    if not _renderer:
-        raise QuoteError("the pages are rendered by mkdocs, with the hook macros/build.py in mkdocs.yml")
-    return _renderer[0]
 
 
 def _fault_piece(fault: Fault | None, shown: str) -> Piece:

@@ -1,7 +1,9 @@
-"""What every page and every act must have, and Markdown that is written but does not come out: ids, steps, folds, lists, attribute lists."""
+"""What every page and every act must have, Markdown that is written but does not come out, and what no page may bring along: scripts, styles,
+addresses that run, documentation of other code."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Collection, Iterator, Mapping
 
@@ -20,6 +22,22 @@ _OPENERS = {
 }
 ACTS, MODULE = "docs/acts/", "docs/module/"
 _WHAT = {ACTS: "an act", MODULE: "a page of the module"}  # pages in steps, which have the same parts
+LIBRARY = "docs/api.md"
+DOCSTRINGS = re.compile(
+    ":::"
+)  # mkdocstrings reads, and for some modules imports, what is named behind it; its options load any Python file
+_OF_THE_LIBRARY = re.compile(r"(?:\A|\n)::: perfmodel(?:\.\w+)*(?=\n\s*?\n(?! )|\s*\Z)")
+# Elements and attributes that run, load or restyle something; the policy of the site would stop them in the browser.
+ACTIVE_TAGS = frozenset(
+    {"script", "style", "iframe", "frame", "frameset", "object", "embed", "applet", "base", "link", "meta", "form"}
+)
+ACTIVE_ATTRIBUTES = re.compile(r"style|srcdoc|on[a-z]+", re.IGNORECASE)
+ACTIVE = re.compile(
+    rf"<(?P<tag>{'|'.join(sorted(ACTIVE_TAGS))})(?![\w-])|<[A-Za-z][^<>]*?[\s\"'/](?P<inside>style|srcdoc|on[a-z]+)\s*=(?=[^<>]*>)"
+    r"|\{:?[ \t]*(?:[^{}\n]*[ \t])?(?P<listed>style|srcdoc|on[a-z]+)=[^{}\n]*\}",
+    re.IGNORECASE,
+)
+_SCHEMES = {"http", "https", "mailto"}
 # The home page is called Home in the menu.
 _TITLE_OF_ITS_OWN = ("docs/index.md",)
 
@@ -29,6 +47,7 @@ def check_structure(page: Page, front: Mapping[str, str], blocks: Collection[str
     for start, _, message in page.prose.lost:
         if message:
             yield page.fault(start, message)
+    yield from _active(page)
     yield from _headings(page)
     yield from _steps(page)
     yield from _folds(page)
@@ -38,6 +57,36 @@ def check_structure(page: Page, front: Mapping[str, str], blocks: Collection[str
             yield from _alone(page, call)
     if front:
         yield from _front(page, front)
+
+
+def active_scheme(address: str) -> str:
+    """The scheme of an address that does not lead to a page, such as javascript: or file:, however it is spelt; "" for one that does.
+
+    >>> active_scheme(" JAVA\\nscript&colon;alert(1)"), active_scheme("../a.md#b"), active_scheme("https://example.org")
+    ('javascript:', '', '')
+    """
+    spelt = re.sub(r"[\s\x00-\x1f]", "", html.unescape(address)).lower()
+    found = re.match(r"[a-z][a-z0-9+.-]*(?=:)", spelt)
+    return f"{found[0]}:" if found and found[0] not in _SCHEMES else ""
+
+
+def _active(page: Page) -> Iterator[Fault]:
+    """What would run or load something: when the site is built, or when it is read."""
+    listed = {m.end() for m in _OF_THE_LIBRARY.finditer(page.source)} if page.path == LIBRARY else set()
+    for m in DOCSTRINGS.finditer(page.source):
+        end = page.source.find("\n", m.end())
+        if (end if end >= 0 else len(page.source)) not in listed:
+            yield page.fault(m.start(), f"::: shows a module of perfmodel, on {LIBRARY}, alone on its line and without options")
+    for m in ACTIVE.finditer(page.prose.bare):
+        name = m.lastgroup or ""
+        what = f"<{m[name].lower()}>" if name == "tag" else f"{m[name].lower()}="
+        yield page.fault(
+            m.start(name) - (name == "tag"), f"{what} cannot stand on a page: scripts and styles belong in docs/assets/"
+        )
+    for offset, address in page.prose.links:
+        scheme = active_scheme(address)
+        if scheme:
+            yield page.fault(offset, f"{scheme} leads to no page: an address is relative, or begins with https:")
 
 
 def _headings(page: Page) -> Iterator[Fault]:

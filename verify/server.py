@@ -26,25 +26,23 @@ def serve(site: Path) -> Iterator[str]:
     rules = (site / HEADERS).read_text(encoding="utf-8")
 
     @lru_cache(maxsize=256)
-    def body(path: str) -> tuple[bytes, bytes] | None:
+    def body(path: str) -> bytes | None:
         file = (site / path.lstrip("/")).resolve()
         if file.is_dir():
             file = file / "index.html"
         if not file.is_file() or not file.is_relative_to(site.resolve()):
             return None
-        data = file.read_bytes()
-        return data, gzip.compress(data, 6, mtime=0)
+        return gzip.compress(file.read_bytes(), 6, mtime=0)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
             path = unquote(urlsplit(self.path).path)
-            found = body(path)
-            if found is None:
+            packed = body(path)
+            if packed is None:
                 self.send_error(404)
                 return
-            data, packed = found
             suffix = Path(path).suffix or ".html"
             self.send_response(200)
             self.send_header("Content-Type", TYPES.get(suffix, "application/octet-stream"))
