@@ -17,7 +17,7 @@ from typing import Any
 
 from macros import formulas, naked, quotes
 from macros.calls import INLINE, Recorder, Use, recording
-from macros.code import CODE, code
+from macros.code import code, files
 from macros.drawings import DRAWINGS, drawing
 from macros.evaluate import Evaluator, beside, using
 from macros.evaluate import book as current_book
@@ -55,7 +55,7 @@ BLOCKS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 CALLABLE: dict[str, Callable[..., Any]] = {**INLINE, **BLOCKS}
 NAMED: dict[str, Collection[str]] = {
-    "figure": FIGURES, "table": TABLES, "drawing": DRAWINGS, "lab": LABS, "code": sorted(file.name for file in CODE.glob("*.py")), "credit": (),
+    "figure": FIGURES, "table": TABLES, "drawing": DRAWINGS, "lab": LABS, "code": files(), "credit": (),
 }  # fmt: skip
 MACROS.update(CALLABLE)
 

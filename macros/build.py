@@ -110,7 +110,10 @@ def on_page_read_source(page: Any, config: Any, **_: Any) -> str | None:
 @event_priority(100)
 def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
     """Before Markdown: tokens in the place of calls. A page with steps has them as its map, and no table of contents."""
+    from macros.frontmatter import KEYS
+
     uri = page.file.src_uri
+    page.meta = {key: value for key, value in page.meta.items() if key in KEYS}  # all others are refused, and reach no template
     _keys[uri] = (markdown, repr(page.meta), *sorted(file.src_uri for file in files))
     kept = _kept.pop(uri, None)
     if kept and kept.key == _keys[uri]:
@@ -182,6 +185,13 @@ def on_post_page(output: str, page: Any, config: Any, **_: Any) -> str:
         output = output.replace(bundle, scripts + bundle)
     lines = "".join(f'<meta property="{name}" content="{escape(str(words), quote=True)}">' for name, words in tags.items())
     return output.replace("</head>", f'{lines}<meta name="twitter:card" content="summary"></head>', 1)
+
+
+def on_post_template(output_content: str, **_: Any) -> None:
+    """A page that is the theme's own, such as its 404.html, has the theme's scripts as well."""
+    from macros.policy import inline_scripts
+
+    _scripts.update(inline_scripts(output_content))
 
 
 @event_priority(-100)

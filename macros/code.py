@@ -23,12 +23,16 @@ def parts(source: str) -> dict[str, str]:
     return {found["name"]: found["body"].strip("\n") for found in _PART.finditer(source)}
 
 
+def files() -> list[str]:
+    """The names of the files that can be shown: what a link leads to lies elsewhere."""
+    return sorted(path.name for path in CODE.glob("*.py") if not path.is_symlink())
+
+
 def code(file: str, *names: str, title: str = "") -> Piece:
     """Show a file of docs/code/, or the named parts of it: `code("multiple_gpus.py", "allreduce", title="allreduce from scratch")`."""
-    path = CODE / file
-    if not re.fullmatch(r"[\w-]+\.py", file) or not path.exists():
-        raise QuoteError(f'there is no code file "{file}": {", ".join(sorted(p.name for p in CODE.glob("*.py")))}')
-    source = path.read_text(encoding="utf-8")
+    if file not in files():
+        raise QuoteError(f'there is no code file "{file}": {", ".join(files())}')
+    source = (CODE / file).read_text(encoding="utf-8")
     known = parts(source)
     for name in names:
         if name not in known:

@@ -21,7 +21,7 @@ from macros.quantity import Drift, QuoteError
 from macros.scan import FRONT_MATTER, Fault, Page
 
 # What the front matter of a page may hold, and which of it nobody reads.
-_KEYS = ("title", "description", "title_quotes", "hide", "search")
+KEYS = ("title", "description", "title_quotes", "hide", "search")
 _SILENT = {"hide", "search", "title_quotes"}
 _PLAIN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp", "map", "seq")}
 _SHOWN_BY_THE_SITE = {"site_name", "site_description", "copyright", "nav"}
@@ -116,8 +116,8 @@ def check_front_matter(page: Page, evaluator: Evaluator, recorder: Recorder, fau
         faults.append(page.fault(base + (source.rfind("\n", 0, error.at) + 1 if pair else error.at), message))
         return Front([], {}, read=False)
     for key, value in entries:
-        if key not in _KEYS:
-            faults.append(page.fault(base + _before(source, value), f"the front matter holds {', '.join(_KEYS)}; got {key}"))
+        if key not in KEYS:
+            faults.append(page.fault(base + _before(source, value), f"the front matter holds {', '.join(KEYS)}; got {key}"))
         for odd in [node for node in _nodes(value) if node.tag not in _PLAIN]:
             faults.append(page.fault(base + odd.start_mark.index, f"a tag means nothing in front matter: {odd.tag}"))
             return Front([], {}, read=False)
