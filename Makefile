@@ -9,7 +9,7 @@ TORCH := ^torch==
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve verify numbers reality lockstep faults labs cuda measure bench fix lock clean
+.PHONY: help site serve verify numbers reality lockstep faults labs cuda measure bench fix records publish lock audit clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -39,6 +39,12 @@ numbers: $(READY) ## check every number on every page, in two seconds
 fix: $(READY) ## correct the digits of wrong quotes, and show what changed
 	@$(PY) -m macros.audit --fix
 
+records: $(READY) ## refuse a record that is stale, torn or edited; trains nothing
+	@$(PY) -m verify.publish --records
+
+publish: $(READY) ## refuse what is not verified as it stands, or lay verification.json into site/
+	@$(PY) -m verify.publish
+
 reality: $(READY) ## hold the models against measurements that others have published: print a table
 	@$(PY) -m verify.reality
 
@@ -65,6 +71,13 @@ lock: ## write requirements.lock anew, when requirements.txt has changed; needs 
 	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
 	@grep -v '$(TORCH)' requirements.txt | build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	  --custom-compile-command "make lock" --output-file requirements.lock -
+
+audit: ## ask whether a fault is known in anything that is installed; needs the network
+	@$(PYTHON) -m venv build/audit
+	@build/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+	@grep '$(TORCH)' requirements.txt > build/torch.txt
+	@build/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.lock
+	@build/audit/bin/pip-audit --strict --disable-pip --no-deps -r build/torch.txt
 
 clean: ## remove what was built and the virtual environment
 	rm -rf $(VENV) build site verification.json bench.json .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -11,6 +11,7 @@ import sys
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority, get_plugin_logger
@@ -28,6 +29,7 @@ EAGER = {
     "postMessage:m=>{w||(w=new Worker(e),l.forEach(a=>w.addEventListener(...a)));w.postMessage(m)}}})()",  # starts when it gets its first message
 }
 _STYLES = re.compile(r'\s*<link rel="stylesheet" href="[^"]*assets/_mkdocstrings\.css">')
+_CANONICAL = re.compile(r'\s*<link rel="canonical" href="[^"]*">')
 _serving = False
 _renderer: Any = None
 _code: dict[str, tuple[int, int]] = {}
@@ -166,6 +168,8 @@ def on_post_page(output: str, page: Any, config: Any, **_: Any) -> str:
     """What a link to the page shows where it is shared: its title and its description. Notes the scripts of the theme."""
     from macros.policy import inline_scripts
 
+    if page.file.src_uri == "404.md" and config["site_url"]:
+        output = rooted(_CANONICAL.sub("", output), urlsplit(config["site_url"]).path)
     _scripts.update(inline_scripts(output.replace(page.content, "", 1)))
     title = config["site_name"] if page.is_homepage else f"{page.title} · {config['site_name']}"
     about = page.meta.get("description") or config["site_description"]
@@ -187,11 +191,27 @@ def on_post_page(output: str, page: Any, config: Any, **_: Any) -> str:
     return output.replace("</head>", f'{lines}<meta name="twitter:card" content="summary"></head>', 1)
 
 
-def on_post_template(output_content: str, **_: Any) -> None:
-    """A page that is the theme's own, such as its 404.html, has the theme's scripts as well."""
+def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
+    """A page that is the theme's own, such as its 404.html, has the theme's scripts as well; the site map names no day and no 404.html."""
     from macros.policy import inline_scripts
 
     _scripts.update(inline_scripts(output_content))
+    if template_name == "sitemap.xml":
+        output_content = re.sub(r"\s*<lastmod>[^<]*</lastmod>", "", output_content)
+        output_content = re.sub(r"\s*<url>\s*<loc>[^<]*/404\.html</loc>\s*</url>", "", output_content)
+    return output_content
+
+
+def rooted(html: str, path: str) -> str:
+    """A page that is shown at any address, with its links from the root of the host: a host shows 404.html in the place of what is not there.
+
+    >>> rooted('<a href="a.html#b"> <a href="#c"> <a href="https://d"> "base": "." new URL(".",location)', "/sub/")
+    '<a href="/sub/a.html#b"> <a href="#c"> <a href="https://d"> "base": "/sub" new URL("/sub/",location)'
+    """
+    html = re.sub(r'(?<=\s)(href|src)="(?!#|/|[a-z]+:)(?:\./)?', rf'\1="{path}', html)
+    return html.replace('"base": "."', f'"base": "{path.rstrip("/")}"').replace(
+        'new URL(".",location)', f'new URL("{path}",location)'
+    )
 
 
 @event_priority(-100)

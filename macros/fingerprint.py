@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("perfmodel", "macros", "docs", "verify")
-FILES = ("mkdocs.yml", "requirements.txt", "pyproject.toml", "Makefile")
+FILES = ("mkdocs.yml", "requirements.txt", "requirements.lock", "pyproject.toml", "Makefile")
 SUFFIXES = {".py", ".md", ".csv", ".json", ".js", ".css", ".yml", ".txt", ".toml", ".html", ".svg", ""}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -314,6 +315,11 @@ def read_verification(root: Path = ROOT) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and found.get("sources") == sources(root) else None
 
 
+def version(root: Path = ROOT) -> str:
+    """The version of the site and of the package: pyproject.toml alone names it."""
+    return str(tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+
+
 NOT_VERIFIED = "not verified in this checkout"
 
 
@@ -343,15 +349,16 @@ def _last_gpu_run() -> tuple[str, str]:
 def verification_html(audit: Audit, link: Callable[[str], str]) -> str:
     """A row a leg: what it checks, how it ended, why it did not run and what would make it run."""
     last = read_verification()
+    of = f'<p>Version <data class="data">{version()}</data>.</p>'
     if not last:
-        return f'<p class="unverified"><strong>This page was built from sources that are {NOT_VERIFIED}.</strong> Run <code>make verify</code>.</p>'
+        return f'{of}<p class="unverified"><strong>This page was built from sources that are {NOT_VERIFIED}.</strong> Run <code>make verify</code>.</p>'
     rows = "".join(
         f'<tr><th scope="row">{escape(leg["leg"])}</th><td>{escape(leg["status"])}</td><td>{escape(leg["detail"])}</td>'
         f"<td>{escape(leg.get('cure', ''))}</td></tr>"
         for leg in last["legs"]
     )
     return (
-        f'<p>Verified on <data class="data">{escape(last["date"])}</data>, in <data class="data">{escape(last["took"])}</data>.</p>'
+        f'{of}<p>Verified on <data class="data">{escape(last["date"])}</data>, in <data class="data">{escape(last["took"])}</data>.</p>'
         '<div class="scroll" role="region" aria-label="Legs of the verification"><table class="data"><thead><tr><th scope="col">Leg</th>'
         f'<th scope="col">Result</th><th scope="col">What was checked</th><th scope="col">What it would take</th></tr></thead><tbody>{rows}</tbody></table></div>'
         f'<p class="fingerprint">Hash of the verified sources: <code>{last["sources"]}</code></p>'

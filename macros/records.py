@@ -91,20 +91,23 @@ def load(name: str, *, folder: Path = FOLDER, root: Path = ROOT) -> Record:
     >>> load("lockstep").results["batch"]
     13
     """
-    maker = _maker(name)
-    path = folder / f"{name}.json"
-    code = code_hash(root / maker.folder)
-    try:
-        record = read(path)
-        if record.code == code:
-            return record
-        why = f"was made by another version of {maker.folder}"
-    except FileNotFoundError:
-        why = "does not exist"
-    except RecordError as error:
-        why = str(error)
-    print(f"{path.name} {why}: making it again", file=sys.stderr)
+    why = trouble(name, folder=folder, root=root)
+    if not why:
+        return read(folder / f"{name}.json")
+    print(f"{name}.json {why}: making it again", file=sys.stderr)
     return make(name, why=why, folder=folder, root=root)
+
+
+def trouble(name: str, *, folder: Path = FOLDER, root: Path = ROOT) -> str:
+    """Why the record `name` is to be made again, "" while it is whole and made by the code of this checkout."""
+    maker = _maker(name)
+    try:
+        record = read(folder / f"{name}.json")
+    except FileNotFoundError:
+        return "does not exist"
+    except RecordError as error:
+        return str(error)
+    return "" if record.code == code_hash(root / maker.folder) else f"was made by another version of {maker.folder}"
 
 
 def make(name: str, *, why: str = "is to be made again", folder: Path = FOLDER, root: Path = ROOT) -> Record:

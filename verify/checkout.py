@@ -18,6 +18,7 @@ PARTS = (
     "verify/gpu.py",
     "mkdocs.yml",
     "requirements.txt",
+    "requirements.lock",
     "pyproject.toml",
     "Makefile",
 )

@@ -89,7 +89,14 @@ def pages_of(attacks: list[Attack]) -> dict[str, list[Attack]]:
 def page_of(attacks: list[Attack]) -> str:
     """The page, its marks still in it."""
     front, title = attacks[0].front, attacks[0].title or "Probe"
-    lines = ["---", f"title: '{title.replace(chr(39), chr(39) * 2)}'", "description: A probe.", *([front] if front else []), "---", ""]
+    lines = [
+        "---",
+        f"title: '{title.replace(chr(39), chr(39) * 2)}'",
+        "description: A probe.",
+        *([front] if front else []),
+        "---",
+        "",
+    ]
     lines += [] if any(attack.title for attack in attacks) else [f"# {title}", ""]
     return "\n".join([*lines, *(f"{attack.body}\n" for attack in attacks)])
 
@@ -120,10 +127,14 @@ def test_each_attack_is_refused_where_it_stands_and_does_nothing(tmp_path: Path)
         (docs / name).symlink_to(secret)
         wanted.append((f"docs/{name}", 1, 1, "what is published lies under docs/ itself"))
     (docs / "page.html").write_text("<html><head></head><body><script>alert()</script></body></html>", encoding="utf-8")
-    (docs / "drawing.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg">\n  <script>alert()</script></svg>', encoding="utf-8")
+    (docs / "drawing.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg">\n  <script>alert()</script></svg>', encoding="utf-8"
+    )
     wanted += [("docs/page.html", 1, 1, "a page is written in Markdown"), ("docs/drawing.svg", 2, 3, "a drawing holds no script")]
     config = (project / "mkdocs.yml").read_text(encoding="utf-8")
-    (project / "mkdocs.yml").write_text(re.sub(r"^(?:nav|not_in_nav):.*\n(?:  .*\n)+", "", config, flags=re.MULTILINE), encoding="utf-8")
+    (project / "mkdocs.yml").write_text(
+        re.sub(r"^(?:nav|not_in_nav):.*\n(?:  .*\n)+", "", config, flags=re.MULTILINE), encoding="utf-8"
+    )
 
     done = build(project, project / "site")
 
