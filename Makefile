@@ -69,8 +69,9 @@ bench: $(READY) ## measure the budgets: print a table, write bench.json
 lock: ## write requirements.lock anew, when requirements.txt has changed; needs the network
 	@$(PYTHON) -m venv build/lock
 	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
-	@grep -v '$(TORCH)' requirements.txt | build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	  --custom-compile-command "make lock" --output-file requirements.lock -
+	@grep -v '$(TORCH)' requirements.txt > build/lock/requirements.txt
+	@build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
+	  --output-file requirements.lock build/lock/requirements.txt
 
 audit: ## ask whether a fault is known in anything that is installed; needs the network
 	@$(PYTHON) -m venv build/audit

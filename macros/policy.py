@@ -88,10 +88,11 @@ def apply(site: Path, scripts: Iterable[str]) -> Iterator[tuple[str, str]]:
 
     Yields each page that holds another script, and how that begins.
     """
-    allowed = set(scripts)
+    pages = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html"))}
+    found = {path: inline_scripts(html) for path, html in pages.items()}
+    allowed = set(scripts) & set().union(*found.values())
     rules = policy(allowed)
-    for path in sorted(site.rglob("*.html")):
-        html = path.read_text(encoding="utf-8")
-        yield from ((path.relative_to(site).as_posix(), script.strip()[:40]) for script in sorted(inline_scripts(html) - allowed))
+    for path, html in pages.items():
+        yield from ((path.relative_to(site).as_posix(), script.strip()[:40]) for script in sorted(found[path] - allowed))
         path.write_text(with_policy(html, rules), encoding="utf-8")
     (site / HEADERS).write_text(headers(rules), encoding="utf-8")

@@ -99,7 +99,7 @@ def test_only_what_is_named_after_its_content_is_kept_for_good(site: Path) -> No
     ],
 )
 def test_a_script_that_the_theme_did_not_put_there_is_named_and_not_allowed(tmp_path: Path, html: str, allowed: bool) -> None:
-    (tmp_path / "page.html").write_text(f"<html><head></head><body>{html}</body></html>", encoding="utf-8")
+    (tmp_path / "page.html").write_text(f"<html><head><script>theme()</script></head><body>{html}</body></html>", encoding="utf-8")
     named = list(policy.apply(tmp_path, {"theme()"}))
     assert named == ([] if allowed else [("page.html", "ours()")])
     assert policy.policy({"theme()"}) in (tmp_path / "page.html").read_text(encoding="utf-8")
