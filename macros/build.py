@@ -111,7 +111,7 @@ def on_page_read_source(page: Any, config: Any, **_: Any) -> str | None:
 
 @event_priority(100)
 def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
-    """Before Markdown: tokens in the place of calls. A page with steps has them as its map, and no table of contents."""
+    """Before mkdocs-macros: pieces in the place of calls. A page with steps has them as its map, and no table of contents."""
     from macros.frontmatter import KEYS
 
     uri = page.file.src_uri

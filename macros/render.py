@@ -1,8 +1,9 @@
 """From the calls of a page to its HTML.
 
-A call is evaluated by the audit's own evaluator and becomes a token; Markdown carries it through; then the token becomes HTML, once it is
-known where it stands: the first quote of a number in a step is a link, its repeats are marked text, in a heading or a link it is plain.
-Nothing that Markdown does can touch the HTML, and no template engine ever sees a page.
+A call is evaluated by the audit's own evaluator, and mkdocs-macros is given `piece(7)` in its place, so that it sees nothing an author
+wrote as a call. What it returns is a token; Markdown carries it through; then the token becomes HTML, once it is known where it stands: the
+first quote of a number in a step is a link, its repeats are marked text, in a heading or a link it is plain. Nothing that Markdown does
+can touch the HTML.
 """
 
 from __future__ import annotations
@@ -28,9 +29,15 @@ from macros.structure import DOCSTRINGS, LIBRARY
 
 TOKEN = re.compile("\ue000(\\d+)\ue001")
 _FORGED = re.compile("[\ue000\ue001]")  # an author's own marks make no token
+_OPENS = re.compile(r"\[(?=[=%]|##)")  # what mkdocs-macros would read
 _WORK = re.compile(f'{TOKEN.pattern}|class="[^"]*\\b(?:step|arithmatex)\\b')  # what a page must be parsed for
 NUMBERS = "docs/numbers.md"
 DATA = "data"
+
+
+def token(index: int) -> str:
+    """What stands for a piece until the page is HTML."""
+    return f"\ue000{index}\ue001"
 
 
 class Renderer:
@@ -49,14 +56,14 @@ class Renderer:
 
     def _token(self, piece: Piece) -> str:
         self.pieces.append(piece)
-        return f"\ue000{len(self.pieces) - 1}\ue001"
+        return token(len(self.pieces) - 1)
 
     def path_of(self, src_uri: str) -> str:
         """The path of a page as messages name it."""
         return f"{self.docs.name}/{src_uri}"
 
     def markdown(self, src_uri: str) -> str:
-        """The text of a page for Markdown: each call as a token, a wrong one as a mark that shows its fault, so that the page still renders."""
+        """The text of a page for mkdocs-macros: a call a piece; a wrong one is a mark that shows its fault, so that the page still renders."""
         path = self.path_of(src_uri)
         self._page = path
         page = scan(path, (source_of(self.docs / src_uri) or "").removeprefix("\ufeff"))
@@ -81,6 +88,8 @@ class Renderer:
                 at = end
         text = "".join([*out, _FORGED.sub("\ufffd", page.source[at:])])
         text = text if faults else NOTE.sub("", text)  # under a fault a note may not end where it seems to
+        # What is left over, or has met where something was taken out, is text; what is read are our own calls alone.
+        text = TOKEN.sub(r"[= piece(\1) =]", _OPENS.sub("&#91;", text))
         return text if path == LIBRARY and not faults else DOCSTRINGS.sub(lambda m: m[0].replace(":", "&#58;"), text)
 
     def _piece(self, call: Call) -> Piece:
