@@ -123,6 +123,10 @@ def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
         _again.add(uri)
     if ".step" in markdown:
         page.meta.setdefault("hide", ["toc"])
+    from macros.render import unread
+
+    if page.title != unread(page.title):  # refused, and mkdocs-macros would read it
+        page.title = unread(page.title)
     return "" if uri in _again else str(_renderer.markdown(uri))
 
 

@@ -29,7 +29,7 @@ from macros.structure import DOCSTRINGS, LIBRARY
 
 TOKEN = re.compile("\ue000(\\d+)\ue001")
 _FORGED = re.compile("[\ue000\ue001]")  # an author's own marks make no token
-_OPENS = re.compile(r"\[(?=[=%]|##)")  # what mkdocs-macros would read
+_OPENS = re.compile(r"\[(?=[=%]|##)")
 _WORK = re.compile(f'{TOKEN.pattern}|class="[^"]*\\b(?:step|arithmatex)\\b')  # what a page must be parsed for
 NUMBERS = "docs/numbers.md"
 DATA = "data"
@@ -38,6 +38,15 @@ DATA = "data"
 def token(index: int) -> str:
     """What stands for a piece until the page is HTML."""
     return f"\ue000{index}\ue001"
+
+
+def unread(text: str) -> str:
+    """A text in which mkdocs-macros finds nothing to read.
+
+    >>> unread("[= now() =] [% set x %] [## a note ##] [a link](#a)")
+    '[ = now() =] [ % set x %] [ ## a note ##] [a link](#a)'
+    """
+    return _OPENS.sub("[ ", text)
 
 
 class Renderer:
@@ -89,7 +98,7 @@ class Renderer:
         text = "".join([*out, _FORGED.sub("\ufffd", page.source[at:])])
         text = text if faults else NOTE.sub("", text)  # under a fault a note may not end where it seems to
         # What is left over, or has met where something was taken out, is text; what is read are our own calls alone.
-        text = TOKEN.sub(r"[= piece(\1) =]", _OPENS.sub("&#91;", text))
+        text = TOKEN.sub(r"[= piece(\1) =]", unread(text))
         return text if path == LIBRARY and not faults else DOCSTRINGS.sub(lambda m: m[0].replace(":", "&#58;"), text)
 
     def _piece(self, call: Call) -> Piece:

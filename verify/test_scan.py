@@ -9,11 +9,11 @@ from typing import Any
 
 import markdown  # type: ignore[import-untyped,unused-ignore]
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 from bs4.element import Comment
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mkdocs.utils import yaml_load
 
 from macros import naked, scan
 from macros.audit import CALLABLE
@@ -249,7 +249,7 @@ NUMBER = re.compile(r"7\d{3}")
 def parser() -> markdown.Markdown:
     """Markdown as mkdocs.yml sets it up."""
     names, options = [], {}
-    for extension in yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["markdown_extensions"]:
+    for extension in yaml_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["markdown_extensions"]:
         [(name, option)] = extension.items() if isinstance(extension, dict) else [(extension, {})]
         names.append(name)
         options[name] = option
