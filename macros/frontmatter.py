@@ -117,7 +117,12 @@ def check_front_matter(page: Page, evaluator: Evaluator, recorder: Recorder, fau
         return Front([], {}, read=False)
     for key, value in entries:
         if key not in KEYS:
-            faults.append(page.fault(base + _before(source, value), f"the front matter holds {', '.join(KEYS)}; got {key}"))
+            faults.append(
+                page.fault(
+                    base + _before(source, value),
+                    f"the front matter holds {', '.join(KEYS)}; got {key or 'a key of several parts'}",
+                )
+            )
         for odd in [node for node in _nodes(value) if node.tag not in _PLAIN]:
             faults.append(page.fault(base + odd.start_mark.index, f"a tag means nothing in front matter: {odd.tag}"))
             return Front([], {}, read=False)
@@ -126,7 +131,7 @@ def check_front_matter(page: Page, evaluator: Evaluator, recorder: Recorder, fau
         if key == "title_quotes":
             faults += _title_quotes(page, value, base, evaluator, recorder, bound)
     for key, value in entries:
-        for text in _texts(value) if key not in _SILENT else ():
+        for text in _texts(value) if key in KEYS and key not in _SILENT else ():
             start = text.start_mark.index
             words = literal(mask(source[start : text.end_mark.index], bound))
             for finding in naked.findings(words.text):

@@ -96,7 +96,7 @@ class Renderer:
                     out.append(self._token(self._piece(call)))
                 at = end
         text = "".join([*out, _FORGED.sub("\ufffd", page.source[at:])])
-        text = text if faults else NOTE.sub("", text)  # under a fault a note may not end where it seems to
+        text = NOTE.sub("", text)
         # What is left over, or has met where something was taken out, is text; what is read are our own calls alone.
         text = TOKEN.sub(r"[= piece(\1) =]", unread(text))
         return text if path == LIBRARY and not faults else DOCSTRINGS.sub(lambda m: m[0].replace(":", "&#58;"), text)

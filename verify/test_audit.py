@@ -237,7 +237,8 @@ def test_any_page_is_audited_without_failing(parts: list[str], front: bool) -> N
 
 def test_an_alias_that_holds_itself_is_read_once() -> None:
     assert [f.message for f in audit_one("docs/x.md", "---\ntitle: &a [*a, 60 ms]\n? [x]\n: y\n---\n").faults] == [
-        'a naked number in the title: 60 ms; declare it under title_quotes: "60 ms": name'
+        "the front matter holds title, description, title_quotes, hide, search; got a key of several parts",
+        'a naked number in the title: 60 ms; declare it under title_quotes: "60 ms": name',
     ]
 
 

@@ -74,15 +74,30 @@ def test_a_number_is_found_whatever_way_it_came_in(tmp_path: Path, article: str,
 
 @pytest.mark.parametrize("article", [
     "<p>Words.</p>", "<p>A V100 in Act 6, step 2, section 13.7, GPU 0.</p>", "<pre><code>x = 60 ms</code></pre>", "<p><code>torch.ones(2)</code></p>", "<svg><text>60 ms</text></svg>",
-    "<script>60</script>", "<!-- 60 ms -->", '<template class="card">60 ms</template>', '<p><span class="plain">60 ms</span></p>', '<span class="formula"><math><mn>60</mn></math></span>',
+    "<!-- 60 ms -->", '<template class="card">60 ms</template>', '<p><span class="plain">60 ms</span></p>', '<span class="formula"><math><mn>60</mn></math></span>',
     '<table class="data"><caption>x</caption><tr><td class="num" title="60 ms">60 ms</td></tr></table>', '<div class="fig-svg">60 ms</div>', '<dl class="live"><dd>60</dd></dl>',
     '<p class="credit">section 13.7</p>', '<a class="headerlink" href="#x" title="Link to this place">#</a>', '<p><a href="https://x.org/60">https://x.org/60</a></p>',
     "<p>See https://x.org/v1.2/60 too.</p>", '<p><a href="mailto:a60@x.org">a60@x.org</a></p>', "<p>faster</p><p>than</p>",
-    '<p>So<sup id="fnref:1"><a class="footnote-ref" href="#fn:1">1</a></sup> it is.<a class="footnote-backref" href="#x" title="Jump back to footnote 1 in the text">↩</a></p>', '<img alt="A ring" src="60.png" width="60">', '<div id="x60" class="w60" data-n="60" style="width: 60px">x</div>',
+    '<p>So<sup id="fnref:1"><a class="footnote-ref" href="#fn:1">1</a></sup> it is.<a class="footnote-backref" href="#x" title="Jump back to footnote 1 in the text">↩</a></p>', '<img alt="A ring" src="60.png" width="60">', '<div id="x60" class="w60" data-n="60">x</div>',
     '<mark class="fault" title="quotes 61 ms for sync.one_gpu">61 ms</mark>', '<div class="faults"><p>quotes 61 ms</p></div>',
 ])  # fmt: skip
 def test_what_is_made_or_unread_is_left_alone(tmp_path: Path, article: str) -> None:
     assert [str(f) for f in check(tmp_path, article)] == []
+
+
+@pytest.mark.parametrize(
+    ("article", "what"),
+    [
+        ("<script>60</script>", "<script>"),
+        ("<ul><li><iframe></iframe></li></ul>", "<iframe>"),
+        ('<p style="width: 60px">x</p>', "style="),
+        ('<p ONCLICK="x()">x</p>', "onclick="),
+        ('<a href=" java\nscript:x()">x</a>', "javascript:"),
+        ('<img alt="x" src="file:///x.png">', "file:"),
+    ],
+)
+def test_what_runs_or_restyles_is_refused_whatever_way_it_came_in(tmp_path: Path, article: str, what: str) -> None:
+    assert [str(f) for f in check(tmp_path, article)] == [f"page.html: in the built page: {what} cannot stand on a page"]
 
 
 def test_the_theme_around_a_page_raises_no_alarm(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from macros import fingerprint, policy
+from macros.audit import CALLABLE, NAMED, Audit, audit_page
+from macros.evaluate import Evaluator, book
 from verify import publish
 from verify.checkout import ROOT, build, copy, replace
 
@@ -349,6 +351,22 @@ def test_one_version_stands_in_pyproject_in_the_changelog_and_on_the_site(site: 
     assert all(re.fullmatch(r"\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d", section) for section in numbered), numbered
     assert numbered[0].split()[0] == version
     assert f'Version <data class="data">{version}</data>' in (site / "verification.html").read_text(encoding="utf-8")
+
+
+# ---- The guide for a first change ------------------------------------------------------
+
+
+def test_the_guide_for_a_first_change_shows_what_will_happen() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    path = "docs/acts/6-allreduce.md"
+    page = (ROOT / path).read_text(encoding="utf-8")
+    (call,) = re.findall(r"^\[= q\(.*$", guide, re.MULTILINE)
+    assert page.count(call) == 1
+    audit = Audit()
+    audit_page(path, page.replace(call, call.replace("30", "31")), Evaluator(book(), CALLABLE, NAMED), audit)
+    assert [line for line in guide.splitlines() if line.startswith(f"{path}:")] == [
+        f"{path}:…: {fault.message}" for fault in audit.faults
+    ]
 
 
 # ---- The address -----------------------------------------------------------------------
