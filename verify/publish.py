@@ -1,7 +1,7 @@
 """`make records` and `make publish`: what must hold before a site is published.
 
 A build may train again when a record is stale; a publication may not, since what it shows would be in no commit. And it takes a verification
-of these very sources, which passed, and a site that was built after it. Both only look; `make publish` then lays verification.json into the site.
+of these very sources, which passed, and a site that was built after it. When all holds, `make publish` lays verification.json into the site.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
     if arguments not in ([], ["--records"]):
         print(f"usage: python -m verify.publish [--records], got {' '.join(arguments)}", file=sys.stderr)
         return 2
+    (root / "site" / "verification.json").unlink(missing_ok=True)  # an earlier one would pass for this one
     problems = [*stale(root), *([] if arguments else unverified(root))]
     for problem in problems:
         print(problem, file=sys.stderr)
