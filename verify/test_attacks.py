@@ -106,35 +106,35 @@ def marks(text: str) -> list[tuple[int, int]]:
     return [(n, at + 1) for n, line in enumerate(text.split("\n"), start=1) for at in [line.find(HERE)] if at >= 0]
 
 
+def small(tmp_path: Path) -> Path:
+    """This project with no page but an empty home page, so that a build is short."""
+    project = copy(tmp_path / "project")
+    for file in (project / "docs").rglob("*.md"):
+        file.unlink()
+    (project / "docs/index.md").write_text("---\ntitle: Home\ndescription: Home.\n---\n\n# Home\n", encoding="utf-8")
+    config = (project / "mkdocs.yml").read_text(encoding="utf-8")
+    config = re.sub(r"^(?:nav|not_in_nav):.*\n(?:  .*\n)+", "", config, flags=re.MULTILINE)
+    (project / "mkdocs.yml").write_text(config, encoding="utf-8")
+    return project
+
+
 @pytest.mark.build
 def test_each_attack_is_refused_where_it_stands_and_does_nothing(tmp_path: Path) -> None:
-    project = copy(tmp_path / "project")
+    project = small(tmp_path)
     docs = project / "docs"
-    for file in docs.rglob("*.md"):
-        file.unlink()
     secret, ran = tmp_path / "SECRET", tmp_path / "ran"
     ran.mkdir()
     secret.write_text(SECRET, encoding="utf-8")
     (docs / "code/evil.py").write_text(f"open({str(ran / 'docstrings')!r}, 'w')\n", encoding="utf-8")
-    (docs / "index.md").write_text("---\ntitle: Home\ndescription: Home.\n---\n\n# Home\n", encoding="utf-8")
     wanted: list[tuple[str, int, int, str]] = []
     for name, attacks in pages_of(ATTACKS).items():
         text = re.sub(r"\bSECRET\b", str(secret), re.sub(r"\bRUN\b", str(ran / name), page_of(attacks)))
         says = [attack.says for attack in attacks if attack.says]
         wanted += [(f"docs/{name}.md", *place, words) for place, words in zip(marks(text), says, strict=True)]
         (docs / f"{name}.md").write_text(text.replace(HERE, ""), encoding="utf-8")
-    for name in ("linked.md", "linked.csv", "code/linked.py"):
-        (docs / name).symlink_to(secret)
-        wanted.append((f"docs/{name}", 1, 1, "what is published lies under docs/ itself"))
-    (docs / "page.html").write_text("<html><head></head><body><script>alert()</script></body></html>", encoding="utf-8")
-    (docs / "drawing.svg").write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg">\n  <script>alert()</script></svg>', encoding="utf-8"
-    )
-    wanted += [("docs/page.html", 1, 1, "a page is written in Markdown"), ("docs/drawing.svg", 2, 3, "a drawing holds no script")]
-    config = (project / "mkdocs.yml").read_text(encoding="utf-8")
-    (project / "mkdocs.yml").write_text(
-        re.sub(r"^(?:nav|not_in_nav):.*\n(?:  .*\n)+", "", config, flags=re.MULTILINE), encoding="utf-8"
-    )
+    by_name = "[= cycler.__init__.__globals__.os.mkdir('ran') =].md"  # a page without a title is called after its file
+    (docs / by_name).write_text("Words.\n", encoding="utf-8")
+    wanted.append((f"docs/{by_name}", 1, 1, "a page begins with ---"))
 
     done = build(project, project / "site")
 
@@ -143,9 +143,40 @@ def test_each_attack_is_refused_where_it_stands_and_does_nothing(tmp_path: Path)
     lines = done.stdout.splitlines()
     missed = [want for want in wanted if not any(line.startswith("{}:{}:{}: ".format(*want)) and want[3] in line for line in lines)]
     assert missed == [], done.stdout
-    assert len(wanted) == 5 + sum(bool(attack.says) for attack in ATTACKS)
-    assert list(ran.iterdir()) == []
+    assert len(wanted) == 1 + sum(bool(attack.says) for attack in ATTACKS)
+    assert [*ran.iterdir(), *project.glob("ran")] == []
     built = [path for path in (project / "site").rglob("*") if path.is_file()]
-    assert [path for path in built if SECRET.encode() in path.read_bytes()] == []
     assert {"together.html", "three-marks.html", "in-a-comment.html"} <= {path.name for path in built}
+    assert [path for path in built if SECRET.encode() in path.read_bytes()] == []
     assert SECRET not in done.stdout
+
+
+@pytest.mark.build
+def test_files_that_lie_elsewhere_or_that_no_check_reads_are_not_published(tmp_path: Path) -> None:
+    project = small(tmp_path)
+    docs = project / "docs"
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    for name in ("page.md", "data.csv", "sample.py"):
+        (secret / name).write_text(f"# {SECRET}\n", encoding="utf-8")
+    wanted = ["docs/page.md", "docs/data.csv", "docs/code/sample.py", "docs/folder"]
+    for name in wanted[:3]:
+        (project / name).symlink_to(secret / Path(name).name)
+    (docs / "folder").symlink_to(secret)
+    (docs / "own.html").write_text("<html><head></head><body><script>alert()</script></body></html>", encoding="utf-8")
+    (docs / "drawing.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg">\n  <script>alert()</script></svg>', encoding="utf-8"
+    )
+    with (docs / "index.md").open("a", encoding="utf-8") as page:
+        page.write('\n[= code("sample.py") =]\n')
+    wanted = [f"{name}: what is published lies under docs/ itself" for name in wanted]
+    wanted += ["docs/own.html: a page is written in Markdown", "docs/drawing.svg:2:3: a drawing holds no script"]
+    wanted.append('docs/index.md:8:1: there is no code "sample.py"')
+
+    done = build(project, project / "site")
+
+    assert done.returncode != 0
+    assert "Traceback" not in done.stdout, done.stdout
+    assert [want for want in wanted if want not in done.stdout.replace(":1:1: ", ": ")] == [], done.stdout
+    assert SECRET not in done.stdout
+    assert [path for path in (project / "site").rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()] == []

@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from bs4.element import Comment
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mkdocs.utils import yaml_load
+from mkdocs.utils.yaml import yaml_load
 
 from macros import naked, scan
 from macros.audit import CALLABLE

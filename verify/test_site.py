@@ -339,6 +339,7 @@ def test_serve_shows_the_fault_and_stays_up(project: Path) -> None:
         broken = wait_for(url, 'class="fault"')
         assert "did you mean sync.one_gpu_half?" in broken
         assert 'role="alert"' in broken
+        assert "Content-Security-Policy" not in broken  # it would stop the script that loads the page again
         replace(project / ACT6, '[= q("31 ms", sync.one_gpu_hafl) =]', '[= q("30 ms", sync.one_gpu_half) =]')
         mended = wait_for(url, 'data-q="sync.one_gpu_half"')
         assert 'class="fault"' not in mended
