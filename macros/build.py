@@ -209,13 +209,18 @@ def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
 def rooted(html: str, path: str) -> str:
     """A page that is shown at any address, with its links from the root of the host: a host shows 404.html in the place of what is not there.
 
-    >>> rooted('<a href="a.html#b"> <a href="#c"> <a href="https://d"> "base": "." new URL(".",location)', "/sub/")
-    '<a href="/sub/a.html#b"> <a href="#c"> <a href="https://d"> "base": "/sub" new URL("/sub/",location)'
+    >>> rooted('<a href="a.html#b"> <a href="#c"> <a href="https://d"> {"base": ".", "search": "assets/e.js"} new URL(".",location)', "/sub/")
+    '<a href="/sub/a.html#b"> <a href="#c"> <a href="https://d"> {"base": "/sub/", "search": "/sub/assets/e.js"} new URL("/sub/",location)'
     """
     html = re.sub(r'(?<=\s)(href|src)="(?!#|/|[a-z]+:)(?:\./)?', rf'\1="{path}', html)
-    return html.replace('"base": "."', f'"base": "{path.rstrip("/")}"').replace(
-        'new URL(".",location)', f'new URL("{path}",location)'
-    )
+    # What the theme's scripts go by: where the site begins, and the worker of the search.
+    for old, new in (
+        ('"base": "."', f'"base": "{path}"'),
+        ('"search": "', f'"search": "{path}'),
+        ('new URL(".",location)', f'new URL("{path}",location)'),
+    ):
+        html = html.replace(old, new, 1)
+    return html
 
 
 @event_priority(-100)

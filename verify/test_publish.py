@@ -404,3 +404,5 @@ def test_a_site_below_a_path_has_its_address_in_the_canonical_link_and_the_site_
     assert [link for link in links if not link.startswith(("/below/", "#", "https://"))] == []
     assert {"/below/index.html", "/below/numbers.html", "/below/assets/site.js"} <= set(links)
     assert 'new URL("/below/",location)' in lost
+    assert '"base": "/below/"' in lost
+    assert (site / re.findall(r'"search": "/below/([^"]*)"', lost)[0]).is_file()
