@@ -7,6 +7,8 @@ READY := $(VENV)/.ready
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS)
 TORCH := ^torch==
 export NO_MKDOCS_2_WARNING := 1
+# Whatever the locale, all that is read, written and said is UTF-8: some have no sign for ×, and Python would stop there.
+export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help site serve verify numbers reality lockstep faults labs cuda measure bench fix records publish lock audit clean
@@ -15,17 +17,14 @@ help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
 
 $(READY): requirements.txt requirements.lock
-	$(PYTHON) -c 'import sys; sys.exit("needs Python 3.11 or newer, got " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -c 'import sys; sys.exit("needs Python 3.11 or newer, got " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --require-hashes -r requirements.lock
 	$(INSTALL) $$(grep '$(TORCH)' requirements.txt) # its files differ by index, so no hash of them is locked
 	@touch $@
 
 site: $(READY) ## build the site into site/, or say what is wrong and leave the last one alone
-	@rm -rf build/site
-	@$(PY) -m mkdocs build --strict --site-dir build/site
-	@rm -rf site && mv build/site site
-	@echo "open site/index.html"
+	@$(PY) -m macros.site
 
 serve: $(READY) ## show the site while you write: http://127.0.0.1:8000
 	$(PY) -m mkdocs serve

@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -151,12 +152,19 @@ def read(path: Path) -> Record:
 
 def write(record: DataclassInstance, path: Path) -> None:
     """Store a record so that a reader sees the old file or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(asdict(record), indent=1, ensure_ascii=False, allow_nan=False)
     text = re.sub(r"\[[^\[\]{}\"]*\]", lambda found: "[" + " ".join(found[0][1:-1].split()) + "]", text)  # one line a list
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text + "\n")
+
+
+def write_whole(path: Path, text: str, newline: str = "\n") -> None:
+    """Write a file so that it holds what it held or the new text, never a part. Raises OSError; then it holds what it held."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        new.write_text(text + "\n", encoding="utf-8")
+        new.write_text(text, encoding="utf-8", newline=newline)
+        if path.exists():
+            shutil.copymode(path, new)
         os.replace(new, path)
     finally:
         new.unlink(missing_ok=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -15,10 +14,12 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Literal, NamedTuple
 
 from macros.audit import audit_sources
 from macros.fingerprint import sources
+from macros.records import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -33,7 +34,7 @@ LEGS = {
     "verify.test_module_measure": "numbers", "verify.test_module_pages": "numbers", "verify.measure": "numbers",
     "verify.test_translate": "labs", "verify.test_labs": "labs", "verify.labs": "labs",
     "verify.test_code": "code", "verify.test_verify": "code", "verify.publish": "site", "verify.test_publish": "site", "verify.test_attacks": "site",
-    "verify.test_site": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
+    "verify.test_site": "site", "verify.test_hostile": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
     "verify.test_browser": "browser", "verify.browser": "browser",
     "perfmodel.lockstep": "lockstep", "verify.test_lockstep": "lockstep", "verify.test_records": "lockstep", "verify.test_processes": "lockstep",
     "verify.lockstep": "lockstep", "verify.faults": "lockstep", "verify.hosts": "lockstep",
@@ -110,13 +111,11 @@ def read_junit(path: Path) -> list[Leg]:
     return legs
 
 
-def run_tests(full: bool) -> tuple[list[Leg], int]:
-    """All tests, two at a time. Returns the legs and pytest's exit status."""
-    report = BUILD / "junit.xml"
-    report.unlink(missing_ok=True)
+def run_tests(full: bool, report: Path) -> tuple[list[Leg], int]:
+    """All tests, two at a time. Returns the legs and pytest's exit status; pytest writes its report."""
     arguments = ["-q", "-n", "2", "--dist", "worksteal", f"--junitxml={report}", "-m", "not quick" if full else "not full"]
     status = subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, check=False).returncode
-    if not report.exists():
+    if not report.stat().st_size:
         return [Leg(leg, "failed", f"pytest ended with status {status} and left no report") for leg in ORDER], status or 1
     return read_junit(report), status
 
@@ -153,18 +152,12 @@ def write(legs: Sequence[Leg], began: float, path: Path) -> None:
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), "took": took, "sources": sources(ROOT),
         "passed": all(leg.status != "failed" for leg in legs), "legs": [leg._asdict() for leg in legs],
     }  # fmt: skip
-    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
 def build_site() -> int:
     """`make site`, with the Python that runs this: the site shows the verification it has just passed."""
-    shutil.rmtree(BUILD / "site", ignore_errors=True)
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(BUILD / "site")]
-    status = subprocess.run(command, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, check=False).returncode
-    if status == 0:
-        shutil.rmtree(ROOT / "site", ignore_errors=True)
-        (BUILD / "site").rename(ROOT / "site")
-    return status
+    return subprocess.run([sys.executable, "-m", "macros.site"], cwd=ROOT, check=False).returncode
 
 
 def main() -> int:
@@ -175,9 +168,14 @@ def main() -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    BUILD.mkdir(exist_ok=True)
-    (ROOT / "verification.json").unlink(missing_ok=True)  # what it says is in doubt until this run has ended
-    legs, status = run_tests(full=os.environ.get("FULL", "") not in ("", "0"))
+    try:
+        (ROOT / "verification.json").unlink(missing_ok=True)  # what it says is in doubt until this run has ended
+        BUILD.mkdir(exist_ok=True)
+        with NamedTemporaryFile(dir=BUILD, prefix="junit-", suffix=".xml") as report:  # its own: another run may be at work
+            legs, status = run_tests(os.environ.get("FULL", "") not in ("", "0"), Path(report.name))
+    except OSError as error:
+        print(f"make verify writes to build/ and to verification.json: {error.strerror}: {error.filename}", file=sys.stderr)
+        return 2
     legs = with_audit(legs)
     legs = [
         leg._replace(status="failed", detail=f"required, and NOT RUN: {leg.detail}")

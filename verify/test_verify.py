@@ -88,7 +88,7 @@ def test_a_required_leg_that_does_not_run_fails(
         harness.Leg(leg, "NOT RUN", lacks[leg], 0, "mend it") if leg in lacks else harness.Leg(leg, "passed", "fine", 1)
         for leg in harness.ORDER
     ]
-    monkeypatch.setattr(harness, "run_tests", lambda full: (legs, 0))
+    monkeypatch.setattr(harness, "run_tests", lambda full, report: (legs, 0))
     monkeypatch.setattr(harness, "build_site", lambda: 0)
     monkeypatch.setattr(harness, "ROOT", tmp_path)
     monkeypatch.setattr(harness, "BUILD", tmp_path / "build")
