@@ -17,11 +17,13 @@ from typing import Any
 
 from macros import formulas, naked, quotes
 from macros.calls import INLINE, Recorder, Use, recording
+from macros.claims import read
 from macros.code import code, files
 from macros.drawings import DRAWINGS, drawing
 from macros.evaluate import Evaluator, beside, using
 from macros.evaluate import book as current_book
 from macros.figures import FIGURES, TABLES, figure, table
+from macros.files import check_files, pages_of
 from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
 from macros.labs import LABS, lab
@@ -31,9 +33,11 @@ from macros.pages import cards, credit, ledger, live, symbols, verification
 from macros.pins import PINS, ROOT, check_book
 from macros.quantity import Drift, QuoteError, of
 from macros.reality import check_reality
+from macros.records import write_whole
 from macros.scan import MACROS, Call, Fault, Page, prose, scan, source_of
-from macros.structure import ACTIVE, check_structure
+from macros.structure import check_structure
 from perfmodel.number import KINDS, Ledger, Number
+from perfmodel.units import NONE
 
 __all__ = [
     "CALLABLE",
@@ -131,7 +135,13 @@ def _fault_of(page: Page, call: Call, error: QuoteError) -> Fault:
 def matching(fragment: str, book: Ledger, around: str = "") -> list[str]:
     """The names whose value a naked number could quote; those first that are about what stands around it."""
     found: list[Number] = []
+    claims = [(claim.unit.dim if claim.unit else NONE, claim) for claim in read(fragment)]
     for number in book:
+        value = number.value
+        if not isinstance(value, list | tuple) and not any(
+            dim == number.dim and quotes.holds(claim, value) for dim, claim in claims
+        ):
+            continue  # most numbers, without the words for why not
         try:
             quotes.check(fragment, of(number))
         except QuoteError:
@@ -183,30 +193,6 @@ def _titles(call: Call) -> list[str]:
     return [str(k.value.value) for k in keywords if isinstance(k.value, ast.Constant)]
 
 
-def pages_of(docs: Path) -> dict[str, Path]:
-    """Every Markdown page under `docs`, by the path a message names."""
-    files = {p.relative_to(docs): p for p in sorted(docs.rglob("*.md")) if not p.is_symlink()}
-    return {f"{docs.name}/{name.as_posix()}": p for name, p in files.items() if "vendor" not in name.parts}
-
-
-def check_files(docs: Path) -> Iterator[Fault]:
-    """What lies under `docs` and would be published as it is: no link to elsewhere on the machine, nothing that a browser runs and no check reads."""
-    for file in sorted(docs.rglob("*")):
-        path = f"{docs.name}/{file.relative_to(docs).as_posix()}"
-        if file.is_symlink():
-            yield Fault(path, 1, 1, "what is published lies under docs/ itself: put the file here in place of a link to it")
-        elif file.suffix.lower() in (".html", ".htm", ".xhtml"):
-            yield Fault(path, 1, 1, "a page is written in Markdown, or no check reads it")
-        elif file.suffix.lower() == ".svg" and (found := ACTIVE.search(source_of(file) or "")):
-            text = file.read_text(encoding="utf-8")
-            yield Fault(
-                path,
-                text.count("\n", 0, found.start()) + 1,
-                found.start() - text.rfind("\n", 0, found.start()),
-                "a drawing holds no script",
-            )
-
-
 def audit_sources(
     book: Ledger | None = None,
     docs: Path = ROOT / "docs",
@@ -227,7 +213,8 @@ def audit_sources(
             if source is None:
                 audit.pages[path] = scan(path, "")
                 audit.unread.add(path)
-                audit.faults.append(Fault(path, 1, 1, "this page is not saved as UTF-8: save it again with that encoding"))
+                if not any(fault.path == path for fault in audit.faults):  # one that cannot be read at all has a fault already
+                    audit.faults.append(Fault(path, 1, 1, "this page is not saved as UTF-8: save it again with that encoding"))
             else:
                 audit_page(path, source, evaluator, audit)
         for path in [path for path in texts if path not in audit.pages and path != CONFIG]:
@@ -236,7 +223,11 @@ def audit_sources(
         audit.faults += check_links(page, docs.parent, audit.pages)
     config = docs.parent / CONFIG
     if CONFIG in texts or config.exists():
-        audit.faults += check_config(CONFIG, texts.get(CONFIG) or config.read_text(encoding="utf-8"), [*pages_of(docs)])
+        settings = texts.get(CONFIG) or source_of(config)
+        if settings is None:
+            audit.faults.append(Fault(CONFIG, 1, 1, "this file is not saved as UTF-8: save it again with that encoding"))
+        else:
+            audit.faults += check_config(CONFIG, settings, [*pages_of(docs)])
     audit.faults.sort()
     return audit
 
@@ -250,8 +241,9 @@ def apply_fixes(docs: Path = ROOT / "docs") -> str:
         new = fixed(audit.pages[path], audit.faults)
         if new != old:
             out += difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), path, path)
-            windows = b"\r\n" in file.read_bytes()
-            file.write_text(new, encoding="utf-8", newline="\r\n" if windows else "\n")
+            data = file.read_bytes()
+            end = next((end for end in ("\r\n", "\n", "\r") if end.encode() in data), "\n")
+            write_whole(file, new, end)
     return "".join(out)
 
 
@@ -270,7 +262,11 @@ def main(arguments: list[str]) -> int:
         print(f"usage: python -m macros.audit [--fix], got {' '.join(arguments)}", file=sys.stderr)
         return 2
     if arguments:
-        print(apply_fixes() or "nothing that digits alone can mend")
+        try:
+            print(apply_fixes() or "nothing that digits alone can mend")
+        except OSError as error:
+            print(f"a page cannot be written, and is as it was: {error.strerror}: {error.filename}", file=sys.stderr)
+            return 1
     return report(audit_sources())
 
 

@@ -46,9 +46,13 @@ class Fault:
     old: str = field(default="", compare=False)
     fix: str = field(default="", compare=False)
 
+    @property
+    def place(self) -> str:
+        """The file, and where it is known the line and the column."""
+        return f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+
     def __str__(self) -> str:
-        place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
-        return f"{place}: {' '.join(self.message.split())}"
+        return f"{self.place}: {' '.join(self.message.split())}"
 
 
 @dataclass(frozen=True)
@@ -197,18 +201,23 @@ def _marked(source: str, blocks: list[tuple[int, int, str]]) -> str:
     return "".join([*out, source[at:]])
 
 
+def one_line_end(text: str) -> str:
+    """A text whose lines all end in the same way: Windows has two characters, an old Mac the other of them, and MkDocs takes each for one end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def source_of(file: Path) -> str | None:
-    """The text of a page, None when it is not saved as UTF-8."""
-    data = file.read_bytes()
+    """The text of a page, None when it is not saved as UTF-8 or cannot be read."""
     try:
-        return None if b"\0" in data else data.decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError:
+        data = file.read_bytes()
+        return None if b"\0" in data else one_line_end(data.decode("utf-8"))
+    except (UnicodeDecodeError, OSError):
         return None
 
 
 def scan(path: str, source: str) -> Page:
     """Find every call of a page. Calls that can't be read become faults; the rest of the page is read on."""
-    source = source.replace("\r\n", "\n")
+    source = one_line_end(source)
     front = FRONT_MATTER.match(source) or _LOST.match(source)
     page = _scan(path, source, front.end() if front else 0, markdown.read)
     page.faults += [page.fault(offset, message) for offset, message in page.prose.broken]
