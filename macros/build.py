@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from mkdocs.exceptions import PluginError
+from mkdocs.exceptions import Abort, MkDocsException, PluginError
 from mkdocs.plugins import event_priority, get_plugin_logger
 from mkdocs.utils import get_relative_url
 
@@ -57,6 +59,35 @@ def on_startup(command: str, dirty: bool, **_: Any) -> None:
     """Remember whether this is a server, which must survive a fault."""
     global _serving
     _serving = command == "serve"
+    if _serving:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as with Ctrl-C, and leaves no folder behind
+    date = os.environ["SOURCE_DATE_EPOCH"]
+    if not re.fullmatch(r"\d{1,10}", date) or int(date) >= 2**32:  # gzip keeps it in four bytes
+        raise PluginError(f"SOURCE_DATE_EPOCH is a number of seconds since 1970, below 2^32; got {date}")
+
+
+def on_serve(server: Any, config: Any, builder: Callable[..., None], **_: Any) -> Any:
+    """What stops a build must not stop the server: it is told in the terminal, and on top of every page that is there."""
+
+    def guarded(*arguments: Any) -> None:
+        try:
+            builder(*arguments)
+        except (MkDocsException, OSError) as error:
+            cause = (error.__context__ if isinstance(error, Abort) else None) or error  # MkDocs aborts in place of a fault
+            log.error(str(cause))
+            tell(Path(config["site_dir"]), [*getattr(cause, "faults", ()), cause])
+
+    server.builder = guarded
+    return server
+
+
+def tell(site: Path, causes: Sequence[object]) -> None:
+    """Put what stopped a build on top of every page of the last one."""
+    rows = "".join(f"<li>{escape(str(cause))}</li>" for cause in causes)
+    told = f'<div class="faults" role="alert"><p><strong>The site does not build.</strong></p><ul>{rows}</ul></div><!-- told -->'
+    for path in site.rglob("*.html"):
+        page = re.sub(r'(?<=>)<div class="faults" role="alert">[^\0]*?<!-- told -->', "", path.read_text(encoding="utf-8"), count=1)
+        path.write_text(re.sub(r"<body[^>]*>", lambda body: body[0] + told, page, count=1), encoding="utf-8")
 
 
 @event_priority(100)
@@ -72,11 +103,27 @@ def on_config(config: Any, **_: Any) -> Any:
             for name in [n for n in sys.modules if n.partition(".")[0] in ("macros", "perfmodel")]:
                 del sys.modules[name]
         _code = code
+    from macros.files import check_files
     from macros.render import Renderer
 
-    _renderer = Renderer(Path(config["docs_dir"]))
+    docs = Path(config["docs_dir"])
+    _renderer = Renderer(docs)
     _renderer.report_url = config["extra"].get("report_url", "")
+    if any(
+        not (docs.parent / fault.path).is_file() for fault in check_files(docs)
+    ):  # MkDocs would follow such a link, or stop there
+        raise Refused(_renderer.audit.faults)
     return config
+
+
+class Refused(PluginError):
+    """Faults, each of which the terminal has shown."""
+
+    def __init__(self, faults: Sequence[object]) -> None:
+        for fault in faults:
+            print(fault, file=sys.stderr)
+        self.faults = faults
+        super().__init__(f"{len(faults)} fault{'s' if len(faults) != 1 else ''}: nothing is published until each is mended")
 
 
 def _stamps() -> dict[str, tuple[int, int]]:
@@ -92,21 +139,21 @@ def _stamps() -> dict[str, tuple[int, int]]:
 
 
 def on_files(files: Any, config: Any, **_: Any) -> Any:
-    """What a link leads to from under docs/ is refused by the audit, and not read here either."""
-    docs = Path(config["docs_dir"]).resolve()
+    """A file that the audit refuses is not read or copied here either."""
+    from macros.files import check_files
+
+    docs = Path(config["docs_dir"])
+    refused = {fault.path for fault in check_files(docs)}
     for file in list(files):
-        path = Path(file.abs_src_path or docs)
-        if path.is_relative_to(config["docs_dir"]) and path.resolve() != docs / path.relative_to(config["docs_dir"]):
+        if f"{docs.name}/{file.src_uri}" in refused:
             files.remove(file)
     return files
 
 
 @event_priority(100)
-def on_page_read_source(page: Any, config: Any, **_: Any) -> str | None:
+def on_page_read_source(page: Any, **_: Any) -> str | None:
     """A page that is not saved as UTF-8 is empty but for its fault; MkDocs would stop at it and list no other."""
-    from macros.scan import source_of
-
-    return "" if source_of(Path(config["docs_dir"]) / page.file.src_uri) is None else None
+    return "" if _renderer.source(page.file.src_uri) == "" else None
 
 
 @event_priority(100)
@@ -116,7 +163,7 @@ def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
 
     uri = page.file.src_uri
     page.meta = {key: value for key, value in page.meta.items() if key in KEYS}  # all others are refused, and reach no template
-    _keys[uri] = (markdown, repr(page.meta), *sorted(file.src_uri for file in files))
+    _keys[uri] = (_renderer.source(uri) or "", repr(page.meta), *sorted(file.src_uri for file in files))
     kept = _kept.pop(uri, None)
     if kept and kept.key == _keys[uri]:
         _kept[uri] = kept
@@ -237,18 +284,17 @@ def on_post_build(config: Any, **_: Any) -> None:
     from macros.scan import Fault
 
     # The server puts a script of its own into each page.
-    refused = (
+    scripts = (
         []
         if _serving
         else [Fault(page, 0, 0, f"a script that is no part of the theme: {code}") for page, code in apply(site, _scripts)]
     )
 
-    faults = [*_renderer.audit.faults, *refused, *audit_site(site, _renderer.audit)]
-    for fault in faults:
-        print(fault, file=sys.stderr)
+    faults = [*_renderer.audit.faults, *scripts, *audit_site(site, _renderer.audit)]
+    refused = Refused(faults)
     print(_renderer.audit.coverage(), file=sys.stderr if faults else sys.stdout)
     if faults and not _serving:
-        raise PluginError(f"{len(faults)} fault{'s' if len(faults) != 1 else ''}: nothing is published until each is mended")
+        raise refused
 
 
 def search_on_demand(site: Path) -> None:
@@ -265,4 +311,6 @@ def search_on_demand(site: Path) -> None:
     bundle.write_text(code, encoding="utf-8")
 
 
-os.environ.setdefault("SOURCE_DATE_EPOCH", "0")  # equal inputs, equal bytes: no page carries the time of its build
+os.environ["SOURCE_DATE_EPOCH"] = (
+    os.environ.get("SOURCE_DATE_EPOCH", "").strip() or "0"
+)  # equal inputs, equal bytes: no page carries the time of its build

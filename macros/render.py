@@ -24,7 +24,7 @@ from macros.evaluate import Evaluator, book
 from macros.figures import make
 from macros.markdown import NOTE
 from macros.quantity import Quantity
-from macros.scan import FRONT_MATTER, Call, Fault, scan, source_of
+from macros.scan import FRONT_MATTER, Call, Fault, scan
 from macros.structure import DOCSTRINGS, LIBRARY
 
 TOKEN = re.compile("\ue000(\\d+)\ue001")
@@ -71,11 +71,16 @@ class Renderer:
         """The path of a page as messages name it."""
         return f"{self.docs.name}/{src_uri}"
 
+    def source(self, src_uri: str) -> str | None:
+        """The text of a page as the audit has read it; None for one that it has not read."""
+        page = self.audit.pages.get(self.path_of(src_uri))
+        return page.source if page else None
+
     def markdown(self, src_uri: str) -> str:
         """The text of a page for mkdocs-macros: a call a piece; a wrong one is a mark that shows its fault, so that the page still renders."""
         path = self.path_of(src_uri)
         self._page = path
-        page = scan(path, (source_of(self.docs / src_uri) or "").removeprefix("\ufeff"))
+        page = self.audit.pages.get(path) or scan(path, "")  # as the audit has read it, whatever an editor does to it meanwhile
         front = FRONT_MATTER.match(page.source)
         at = lead = front.end() if front else 0
         faults = {(f.line, f.column): f for f in self.audit.faults if f.path == path}
@@ -196,7 +201,7 @@ class Renderer:
         faults = [f for f in self.audit.faults if f.path == path]
         if not faults:
             return ""
-        rows = "".join(f"<li><code>{f.path}:{f.line}:{f.column}</code> {escape(f.message)}</li>" for f in faults)
+        rows = "".join(f"<li><code>{f.place}</code> {escape(f.message)}</li>" for f in faults)
         return f'<div class="faults" role="alert"><p><strong>This page does not build.</strong></p><ul>{rows}</ul></div>'
 
 
