@@ -219,13 +219,15 @@ def javascript(sources: Mapping[str, str] | None = None) -> str:
         import pscript
         from pscript import stdlib
 
-    written, names = [], []
-    for text in texts.values():
-        for node in ast.parse(text).body:
-            if isinstance(node, ast.FunctionDef):
-                code = pscript.py2js(ast.unparse(ast.fix_missing_locations(_Strip().visit(node))), inline_stdlib=False)
-                written.append(re.sub(rf"^var {node.name};\n{node.name} = function \w+ ", f"function {node.name}", code.strip()))
-                names.append(node.name)
+        written, names = [], []
+        for text in texts.values():
+            for node in ast.parse(text).body:
+                if isinstance(node, ast.FunctionDef):
+                    code = pscript.py2js(ast.unparse(ast.fix_missing_locations(_Strip().visit(node))), inline_stdlib=False)
+                    written.append(
+                        re.sub(rf"^var {node.name};\n{node.name} = function \w+ ", f"function {node.name}", code.strip())
+                    )
+                    names.append(node.name)
     body = "\n".join(written)
     body = re.sub(r"\bmath\.(\w+)", r"Math.\1", body)
     helpers = stdlib.get_partial_std_lib(

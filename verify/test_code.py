@@ -55,6 +55,24 @@ def test_a_forbidden_import_is_refused(tmp_path: Path, file: str, line: str, con
     assert any(contract in row for row in broken), broken
 
 
+@pytest.mark.parametrize(
+    ("command", "source", "says"),
+    [
+        (("ruff", "check", "--output-format=concise"), "type Pair = tuple[int, int]\n", "on Python 3.11"),
+        (("mypy", "--no-incremental"), "from itertools import batched\n\nbatched([1], 1)\n", 'has no attribute "batched"'),
+    ],
+    ids=["syntax", "library"],
+)
+@pytest.mark.full
+def test_what_the_oldest_python_lacks_is_refused(tmp_path: Path, command: tuple[str, ...], source: str, says: str) -> None:
+    """Python 3.11 is promised, whatever runs the checks; both take what they know of it from pyproject.toml."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "newer.py").write_text(source, encoding="utf-8")
+    done = run(*command, "newer.py", cwd=tmp_path)
+    assert done.returncode == 1
+    assert says in done.stdout, done.stdout
+
+
 def test_perfmodel_imports_alone() -> None:
     """A user of the library needs neither torch nor plotly nor mkdocs."""
     code = (

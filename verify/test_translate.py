@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import warnings
 from types import ModuleType
 
+import pscript
 import pytest
 
 from macros.fingerprint import ROOT
@@ -35,6 +37,18 @@ def test_every_function_has_its_grid_and_all_are_large_together() -> None:
 def test_two_translations_are_equal_and_name_their_source(script: str) -> None:
     assert script.startswith(javascript())
     assert script.startswith("// Made from perfmodel/kernels.py, perfmodel/wording.py, macros/views.py when the site was built.")
+
+
+def test_what_pscript_warns_of_on_a_newer_python_stops_no_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looks for parts of `ast` that are going; with PYTHONWARNINGS=error, as in these tests, that would be an error."""
+    plain, py2js = javascript(), pscript.py2js
+
+    def warns(*arguments: object, **keywords: object) -> object:
+        warnings.warn("ast.Ellipsis is deprecated", DeprecationWarning, stacklevel=2)
+        return py2js(*arguments, **keywords)
+
+    monkeypatch.setattr(pscript, "py2js", warns)
+    assert javascript() == plain
 
 
 CHANGES = {  # function: its module, its text, and a change
