@@ -22,7 +22,6 @@ from macros.fingerprint import ROOT, sources
 from macros.quantity import Quantity, QuoteError, of, shown, value_text
 from macros.records import RecordError
 from macros.scan import FRONT_MATTER
-from perfmodel import hardware
 from perfmodel import sources as works
 from perfmodel.number import Number
 from perfmodel.units import NONE
@@ -51,7 +50,7 @@ def credit(section: str = "", *more: str) -> Piece:
         works.D2L_ASYNC,
         works.D2L_PARAMETER_SERVERS,
         works.D2L_PARALLELISM,
-        hardware.D2L_HARDWARE,
+        works.D2L_HARDWARE,
         works.D2L_MULTIPLE_GPUS,
         works.D2L_MULTIPLE_GPUS_CONCISE,
     )

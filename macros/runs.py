@@ -10,7 +10,7 @@ from macros.records import Record, RecordError, load
 from perfmodel import matmul
 from perfmodel.hardware import ROOFLINE
 from perfmodel.number import Ledger, Number
-from perfmodel.sources import Source
+from perfmodel.sources import SITE, Source
 
 # The names of a page for the numbers of replicas, and for the faults, of the record.
 REPLICAS = {"two": "2", "four": "4"}
@@ -27,7 +27,7 @@ _SAYS = {
 def source(record: Record) -> Source:
     """Where a run number comes from: this record, with its date, torch and machine."""
     place = f"training run of {record.date}, {record.made_with}, {record.device} ({record.machine})"
-    return Source(title="Training at Scale", authors="the authors of this site", place=place)
+    return SITE.at(place)
 
 
 def badge(record: Record, what: str = "training run") -> str:
@@ -140,7 +140,7 @@ def clocked(record: GpuRecord) -> Source:
     """Where a measured number comes from: this record, with its date, its processor and its library."""
     about = record.environment
     place = f"measured {record.date}, {record.device}, {about['threads']} threads, {about['blas']}, PyTorch {about['torch']}"
-    return Source(title="Training at Scale", authors="the authors of this site", place=place)
+    return SITE.at(place)
 
 
 def _enter_products(ledger: Ledger) -> None:

@@ -7,7 +7,8 @@ included. Ports, fluid parts and what is left out (sums are free, a switch carri
 
 The functions `…_s` are closed forms, and those named `…_tasks` return programs for `streams.run` whose total is that closed form.
 
-Source: Thakur, Rabenseifner & Gropp 2005; Goyal et al. 2017, section 4; for bandwidths the documentation of nccl-tests.
+Source: Thakur, Rabenseifner & Gropp 2005, "Optimization of collective communication operations in MPICH", doi:10.1177/1094342005051521;
+Goyal et al. 2017, section 4; for bandwidths the documentation of nccl-tests.
 """
 
 from __future__ import annotations
@@ -21,12 +22,6 @@ from perfmodel.sources import Source
 from perfmodel.streams import Task
 from perfmodel.units import at_least, not_negative, positive
 
-THAKUR = Source(
-    title="Optimization of collective communication operations in MPICH",
-    authors="Rajeev Thakur, Rolf Rabenseifner and William Gropp",
-    url="https://doi.org/10.1177/1094342005051521",
-    place="International Journal of High Performance Computing Applications 19 (2005)",
-)
 NCCL_TESTS = Source(
     title="nccl-tests, performance reported by NCCL tests",
     authors="NVIDIA",

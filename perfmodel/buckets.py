@@ -6,7 +6,7 @@ The optimizer waits for the last one.
 
 Left out: launches, copies into the bucket, the time from one collective to the next, and gradients that a step does not produce.
 
-Source: Li et al. 2020, "PyTorch distributed: experiences on accelerating data parallel training"; PyTorch's reducer.
+Source: Li et al. 2020, "PyTorch Distributed: experiences on accelerating data parallel training", arXiv:2006.15704; PyTorch's reducer.
 """
 
 from __future__ import annotations
@@ -18,12 +18,6 @@ from perfmodel.sources import Source
 from perfmodel.streams import Task
 from perfmodel.units import MIB, not_negative, positive
 
-DDP = Source(
-    title="PyTorch distributed: experiences on accelerating data parallel training",
-    authors="Shen Li, Yanli Zhao, Rohan Varma, Omkar Salpekar, Pieter Noordhuis, Teng Li, Adam Paszke, Jeff Smith, Brian Vaughan, Pritam Damania and Soumith Chintala",
-    url="https://arxiv.org/abs/2006.15704",
-    place="section 3.2, arXiv:2006.15704 (2020)",
-)
 CONTENTION = Source(
     title="nccl-network-benchmark, phase 8: communication / compute resource contention",
     authors="kopernik278",

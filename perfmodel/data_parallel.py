@@ -27,12 +27,6 @@ PYTORCH_DP = Source(
     url="https://docs.pytorch.org/docs/stable/generated/torch.nn.DataParallel.html",
     place="torch.nn.DataParallel",
 )
-PYTORCH_DDP = Source(
-    title="PyTorch Distributed: experiences on accelerating data parallel training",
-    authors="Shen Li, Yanli Zhao, Rohan Varma and others",
-    url="https://arxiv.org/abs/2006.15704",
-    place="arXiv:2006.15704 (2020)",
-)
 LINK = "GPU 0's link"
 
 

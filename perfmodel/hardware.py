@@ -11,13 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from perfmodel.sources import D2L, D2L_PARAMETER_SERVERS, Source
+from perfmodel.sources import D2L_HARDWARE, D2L_PARAMETER_SERVERS, Source
 from perfmodel.units import GB, GBIT, TFLOP, at_least, not_negative, positive
 
 Kind = Literal["vendor peak", "measured", "derived", "assumed"]
 KINDS: tuple[Kind, ...] = ("vendor peak", "measured", "derived", "assumed")
 
-D2L_HARDWARE = D2L.at("section 13.4", "https://d2l.ai/chapter_computational-performance/hardware.html")
 V100_SHEET = Source(
     title="NVIDIA V100 Tensor Core GPU data sheet",
     authors="NVIDIA",

@@ -33,6 +33,7 @@ _CHAPTER = "https://d2l.ai/chapter_computational-performance"
 D2L_HYBRIDIZE = D2L.at("section 13.1", f"{_CHAPTER}/hybridize.html")
 D2L_ASYNC = D2L.at("section 13.2", f"{_CHAPTER}/async-computation.html")
 D2L_PARALLELISM = D2L.at("section 13.3", f"{_CHAPTER}/auto-parallelism.html")
+D2L_HARDWARE = D2L.at("section 13.4", f"{_CHAPTER}/hardware.html")
 D2L_MULTIPLE_GPUS = D2L.at("section 13.5", f"{_CHAPTER}/multiple-gpus.html")
 D2L_MULTIPLE_GPUS_CONCISE = D2L.at("section 13.6", f"{_CHAPTER}/multiple-gpus-concise.html")
 D2L_PARAMETER_SERVERS = D2L.at("section 13.7", f"{_CHAPTER}/parameterserver.html")
@@ -43,7 +44,13 @@ RING = Source(
     url="https://doi.org/10.1016/j.jpdc.2008.09.002",
     place="Journal of Parallel and Distributed Computing 69 (2009)",
 )
-QUEUE_MODEL = Source(
-    title="Training at Scale", authors="the authors of this site", place="cost model, after Dive into Deep Learning 13.2"
+PYTORCH_DDP = Source(
+    title="PyTorch Distributed: experiences on accelerating data parallel training",
+    authors="Shen Li, Yanli Zhao, Rohan Varma, Omkar Salpekar, Pieter Noordhuis, Teng Li, Adam Paszke, Jeff Smith, Brian Vaughan, "
+    "Pritam Damania and Soumith Chintala",
+    url="https://arxiv.org/abs/2006.15704",
+    place="arXiv:2006.15704 (2020)",
 )
-HERE = Source(title="Training at Scale", authors="the authors of this site", place="chosen here to make the point visible")
+SITE = Source(title="Training at Scale", authors="the authors of this site")
+"""What we made ourselves; its place says how."""
+HERE = SITE.at("chosen here to make the point visible")

@@ -7,7 +7,8 @@ takes on one whole device, all its chunks together.
 These models ignore the time to send activations between devices, the optimizer, and recomputation. The closed forms also take all
 stages to be equal, and a real network is not: its embedding and its output layer weigh on the first and the last stage.
 
-Source: Huang et al. 2019 (GPipe); Narayanan et al. 2021, section 2.2 (1F1B, interleaved).
+Source: Huang et al. 2019, "GPipe", arXiv:1811.06965; Narayanan et al. 2021, "Efficient large-scale language model training on GPU
+clusters using Megatron-LM", arXiv:2104.04473, section 2.2, for 1F1B and for the interleaved schedule.
 """
 
 from __future__ import annotations
@@ -16,26 +17,11 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
-from perfmodel.sources import Source
 from perfmodel.streams import Task
 from perfmodel.units import at_least, not_negative, positive
 
 Schedule = Literal["gpipe", "gpipe in order", "1f1b"]
 SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
-
-GPIPE = Source(
-    title="GPipe: efficient training of giant neural networks using pipeline parallelism",
-    authors="Yanping Huang, Youlong Cheng, Ankur Bapna, Orhan Firat, Mia Xu Chen, Dehao Chen, HyoukJoong Lee, Jiquan Ngiam, Quoc V. Le, Yonghui Wu and Zhifeng Chen",
-    url="https://arxiv.org/abs/1811.06965",
-    place="arXiv:1811.06965 (2019)",
-)
-MEGATRON = Source(
-    title="Efficient large-scale language model training on GPU clusters using Megatron-LM",
-    authors="Deepak Narayanan, Mohammad Shoeybi, Jared Casper, Patrick LeGresley, Mostofa Patwary, Vijay Korthikanti, Dmitri Vainbrand, "
-    "Prethvi Kashinkunti, Julie Bernauer, Bryan Catanzaro, Amar Phanishayee and Matei Zaharia",
-    url="https://arxiv.org/abs/2104.04473",
-    place="section 2.2, arXiv:2104.04473 (2021)",
-)
 
 
 class Pass(NamedTuple):

@@ -4,7 +4,7 @@ Of the parameters only the matrices of the layers count, 12·h² in each; embedd
 source does for its figure. Activations are in 16 bits, dropout masks take a byte. All is for the first stage of the pipeline,
 which holds most.
 
-Source: Korthikanti et al. 2022, "Reducing activation recomputation in large transformer models".
+Source: Korthikanti et al. 2022, "Reducing activation recomputation in large transformer models", arXiv:2205.05198.
 """
 
 from __future__ import annotations
@@ -12,15 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from perfmodel.memory import MIXED_ADAM_FP32_GRADIENTS, ModelState
-from perfmodel.sources import Source
 from perfmodel.units import at_least
-
-KORTHIKANTI = Source(
-    title="Reducing activation recomputation in large transformer models",
-    authors="Vijay Korthikanti, Jared Casper, Sangkug Lym, Lawrence McAfee, Michael Andersch, Mohammad Shoeybi and Bryan Catanzaro",
-    url="https://arxiv.org/abs/2205.05198",
-    place="section 4, arXiv:2205.05198 (2022)",
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

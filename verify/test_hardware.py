@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from perfmodel import hardware
 from perfmodel.hardware import Peak, Pipe
+from perfmodel.sources import D2L_HARDWARE
 
 steady = settings(derandomize=True, deadline=None, max_examples=100)
 MB, GB, GBIT = 1e6, 1e9, 1e9 / 8  # typed here, not imported: expected values come from outside the code
@@ -155,7 +156,7 @@ def test_the_roof(intensity: float, peak: float, rate: float) -> None:
 
 # Bad input: the rule, then the value.
 
-SOURCE = hardware.D2L_HARDWARE
+SOURCE = D2L_HARDWARE
 BAD: list[tuple[Callable[..., Any], dict[str, Any], dict[str, Any], str]] = []
 
 

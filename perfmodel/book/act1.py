@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from perfmodel import launch, program, splitting
 from perfmodel.book.ledger import LEDGER
-from perfmodel.hardware import D2L_HARDWARE, GPU_MEMORY, move_s
+from perfmodel.hardware import GPU_MEMORY, move_s
 from perfmodel.number import Number
-from perfmodel.sources import D2L_HYBRIDIZE, HERE
+from perfmodel.sources import D2L_HARDWARE, D2L_HYBRIDIZE, HERE
 from perfmodel.units import US
 
 _given, _model = LEDGER.given, LEDGER.model

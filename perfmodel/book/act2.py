@@ -5,9 +5,11 @@ from __future__ import annotations
 from perfmodel.book.ledger import LEDGER
 from perfmodel.number import Number
 from perfmodel.pipeline import AsyncPipeline
-from perfmodel.sources import D2L_ASYNC, HERE, QUEUE_MODEL
+from perfmodel.sources import D2L_ASYNC, HERE, SITE
 
 _given, _model = LEDGER.given, LEDGER.model
+
+QUEUE_MODEL = SITE.at("cost model, after Dive into Deep Learning 13.2")
 
 _t1 = _given("queue.enqueue", 2, "ticks", "the time Python takes to put one task in the queue", HERE)
 _t2 = _given("queue.compute", 3, "ticks", "the time the GPU takes to compute one task", HERE)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from perfmodel import overlap
 from perfmodel.book.ledger import LEDGER
 from perfmodel.number import Number
-from perfmodel.sources import D2L_PARALLELISM, HERE, Source
+from perfmodel.sources import D2L_PARALLELISM, HERE, SITE
 from perfmodel.streams import run
 
 _given, _model = LEDGER.given, LEDGER.model
 
-OVERLAP_MODEL = Source(
-    title="Training at Scale", authors="the authors of this site", place="cost model, after Dive into Deep Learning 13.3"
-)
+OVERLAP_MODEL = SITE.at("cost model, after Dive into Deep Learning 13.3")
 
 _n = _given("overlap.kernels", 10, "", "the kernels of each GPU: the matrix products of the book's example", D2L_PARALLELISM)
 _d = _given("overlap.devices", 2, "", "the GPUs of the first example", HERE)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from perfmodel import hardware
 from perfmodel.book.ledger import LEDGER
-from perfmodel.hardware import D2L_HARDWARE, ROOFLINE, V100_PAPER, V100_SHEET
+from perfmodel.hardware import ROOFLINE, V100_PAPER, V100_SHEET
 from perfmodel.ladder import BY_ID, ESHELMAN, LADDER, rescale, slowest_to_fastest
 from perfmodel.launch import launch_bound_s
 from perfmodel.number import Number
-from perfmodel.sources import D2L_PARAMETER_SERVERS, HERE, Source
+from perfmodel.sources import D2L_HARDWARE, D2L_PARAMETER_SERVERS, HERE, SITE
 from perfmodel.units import GB, GBIT, KB, MB, MS, NS, US, B, S
 
 _given, _model = LEDGER.given, LEDGER.model
 
-HARDWARE_MODEL = Source(
-    title="Training at Scale", authors="the authors of this site", place="cost model, after Dive into Deep Learning 13.4"
-)
+HARDWARE_MODEL = SITE.at("cost model, after Dive into Deep Learning 13.4")
 
 # The machine as pipes, from the widest to the narrowest, each with the time that 160 MB take.
 _S = _given("pipes.size", 160 * MB, "MB", "what is moved through each pipe: the gradients of act 6", D2L_PARAMETER_SERVERS)

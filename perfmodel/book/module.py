@@ -11,7 +11,6 @@ from typing import NamedTuple
 from perfmodel import hardware, matmul, memory, scale_out, scaling, splitting
 from perfmodel.book.ledger import LEDGER
 from perfmodel.data_parallel import (
-    PYTORCH_DDP,
     PYTORCH_DP,
     Step,
     data_parallel_lanes,
@@ -24,12 +23,12 @@ from perfmodel.hardware import ROOFLINE, V100_SHEET, XEON_SHEET
 from perfmodel.memory import ZERO
 from perfmodel.number import Number
 from perfmodel.scaling import GOYAL, SMITH
-from perfmodel.sources import HERE, Source
+from perfmodel.sources import HERE, PYTORCH_DDP, SITE, Source
 from perfmodel.streams import Schedule, Task, run
 from perfmodel.units import DAY, GB, MB, MINUTE, MS, TB, B
 
 _given, _model, _of = LEDGER.given, LEDGER.model, LEDGER.names.__getitem__
-MODULE_MODEL = Source(title="Training at Scale", authors="the authors of this site", place="cost model, a hand calculation")
+MODULE_MODEL = SITE.at("cost model, a hand calculation")
 
 # A product of square matrices, and the sizes of the exercise.
 SIDES = {"first": 512, "second": 1024, "third": 2048, "last": 4096}
