@@ -21,6 +21,7 @@ from macros.evaluate import book, speaker
 from macros.fingerprint import ROOT
 from macros.quantity import QuoteError
 from perfmodel import wording
+from perfmodel.cluster import CLUSTERS
 from perfmodel.ladder import LADDER
 from perfmodel.units import GB, MIB, MS, US
 
@@ -285,15 +286,7 @@ def _cluster() -> Lab:
                 stops=(1, 2, 5, 10, 25, 50, 100, 200, 500, 1000, 10000),
             ),
         ),
-        presets=tuple(
-            (name, machine(tag))
-            for tag, name in (
-                ("book", "the book’s server: 4 GPUs on PCIe"),
-                ("v100", "8 V100 with NVLink"),
-                ("h100", "8 H100"),
-                ("h100x4", "4 × 8 H100 over 400 Gbit/s"),
-            )
-        ),
+        presets=tuple((preset.name, machine(tag)) for tag, preset in CLUSTERS.items()),
     )
 
 

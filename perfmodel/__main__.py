@@ -247,9 +247,7 @@ def queue(
 
 
 @main.command()
-@click.option(
-    "--cluster", "preset", type=click.Choice(["book", "v100", "h100", "h100x4"]), default="book", help="The machine to start from."
-)
+@click.option("--cluster", "preset", type=click.Choice(list(cluster.CLUSTERS)), default="book", help="The machine to start from.")
 @click.option("--gpus", type=int, help="GPUs in a machine.")
 @click.option("--nodes", type=int, help="Machines.")
 @click.option("--link", type=LINK, help="A GPU's link inside its machine, each way.")
@@ -265,7 +263,7 @@ def step(
     compute: float, bucket: float, trace_file: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """A step of data-parallel training, for each way to synchronize: gradients sent at the end, or bucket by bucket on the way."""
-    machine = dict(zip(("book", "v100", "h100", "h100x4"), cluster.CLUSTERS, strict=True))[preset]
+    machine = cluster.CLUSTERS[preset]
     pipes = {
         name: Pipe(name=name, bytes_per_s=rate, kind="assumed", source=HERE)
         for name, rate in (("link", link), ("network", network))

@@ -266,7 +266,7 @@ SHAPES = [(1, 1), (2, 1), (3, 1), (8, 1), (1, 2), (1, 5), (2, 2), (3, 4), (4, 3)
 @pytest.mark.parametrize("way", cluster.WAYS)
 @pytest.mark.parametrize("latency_s", [0.0, 1e-5])
 def test_a_way_takes_what_its_transfers_take(way: str, latency_s: float) -> None:
-    for (gpus, nodes), base in itertools.product(SHAPES, cluster.CLUSTERS):
+    for (gpus, nodes), base in itertools.product(SHAPES, cluster.CLUSTERS.values()):
         c = replace(base, gpus=gpus, nodes=nodes, latency_s=latency_s)
         tasks = cluster.tasks(way=way, gradient_bytes=160e6, cluster=c)
         engine = run(tasks).total_s if tasks else 0.0
@@ -275,7 +275,7 @@ def test_a_way_takes_what_its_transfers_take(way: str, latency_s: float) -> None
 
 def test_two_levels_are_the_hierarchical_allreduce() -> None:
     """The lab's arithmetic, which the browser runs too, beside the library's."""
-    for (gpus, nodes), base in itertools.product(SHAPES, cluster.CLUSTERS):
+    for (gpus, nodes), base in itertools.product(SHAPES, cluster.CLUSTERS.values()):
         c = replace(base, gpus=gpus, nodes=nodes)
         library = alphabeta.hierarchical_s(
             size_bytes=160e6, nodes=nodes, gpus_per_node=gpus, link_bytes_per_s=c.link.bytes_per_s, nic_bytes_per_s=c.network.bytes_per_s,
@@ -302,7 +302,7 @@ def test_the_engine_would_catch_a_wrong_formula() -> None:
 @pytest.mark.parametrize("bucket_bytes", [160e6, 80e6, 25e6, 3.2e6])
 @pytest.mark.parametrize("compute_s", [0.0, 0.003, 0.09, 1.0])
 def test_an_overlapped_step_is_what_the_engine_says(way: str, bucket_bytes: float, compute_s: float) -> None:
-    for c in cluster.CLUSTERS:
+    for c in cluster.CLUSTERS.values():
         step = {"way": way, "gradient_bytes": 160e6, "cluster": c, "compute_s": compute_s, "bucket_bytes": bucket_bytes}
         made = cluster.step_tasks(**step)  # type: ignore[arg-type]
         assert cluster.step_s(**step) == pytest.approx(run(made).total_s, rel=1e-12)  # type: ignore[arg-type]
@@ -317,7 +317,7 @@ def test_one_machine_is_the_server_of_the_act() -> None:
 
 def test_the_typed_layer_and_the_lab_agree() -> None:
     made = LABS["cluster"]()
-    for (_, preset), c in zip(made.presets, cluster.CLUSTERS, strict=True):
+    for (_, preset), c in zip(made.presets, cluster.CLUSTERS.values(), strict=True):
         values = [preset.get(control.name, control.value) for control in made.controls]
         for i, way in enumerate(cluster.WAYS):
             for overlapped in (False, True):

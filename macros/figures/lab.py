@@ -12,7 +12,7 @@ from perfmodel.cluster import CLUSTERS
 def machines() -> Table:
     """The machines that the cluster lab offers, and where each of their numbers comes from."""
     rows: list[list[Cell]] = []
-    for c in CLUSTERS:
+    for c in CLUSTERS.values():
         pipes = [Num(pipe.bytes_per_s, "GB/s") for pipe in (c.link, c.cpu, c.network)]
         where = dict.fromkeys(str(s) for s in (c.source, c.link.source, c.cpu.source, c.network.source, c.latency_source))
         rows.append([Name(c.name), Num(c.gpus * c.nodes), *pipes, Num(c.latency_s, "µs"), Name("; ".join(where))])

@@ -28,7 +28,7 @@ _given("cluster.compute", 50 * MS, "ms", "the computing of one step in the lab",
 _given("cluster.backward", 2, "×", "how many times as long the backward pass takes as the forward pass", HERE)
 _given("cluster.bucket", 25 * MIB, "MiB", "the size of a bucket by default", DDP)
 
-for _name, _c in zip(("book", "v100", "h100", "h100x4"), cluster.CLUSTERS, strict=True):
+for _name, _c in cluster.CLUSTERS.items():
     _given(f"cluster.{_name}_gpus", _c.gpus, "", f"the GPUs of each machine: {_c.name}", _c.source)
     _given(f"cluster.{_name}_nodes", _c.nodes, "", f"the machines: {_c.name}", HERE if _c.nodes > 1 else _c.source)
     _given(
