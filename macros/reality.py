@@ -569,12 +569,12 @@ def transformer_memory() -> DataSet:
 
 # Matrix products.
 
-ELEMENT = {"fp32": 4, "fp16": 2, "FP16": 2, "FP8": 1}
+ELEMENT_BYTES = {"FP32": 4, "FP16": 2, "FP8": 1}
 
 
 def _product(row: Row, peak: float, memory: float, precision: str) -> float:
     m, n, k = int(row["m"]), int(row["n"]), int(row["k"])
-    return product_s(rows=m, inner=k, columns=n, element_bytes=ELEMENT[precision], peak_flop_per_s=peak, bytes_per_s=memory)
+    return product_s(rows=m, inner=k, columns=n, element_bytes=ELEMENT_BYTES[precision], peak_flop_per_s=peak, bytes_per_s=memory)
 
 
 def _flop(row: Row) -> float:
@@ -589,9 +589,9 @@ def roofline() -> DataSet:
     """960 products on three GPUs: none beats the roofline of its data sheet."""
     points = []
     for row in table("matmul_deepbench").rows:
-        gpu = GPUS[row["gpu"]]
-        found = _product(row, gpu.peaks[row["precision"]], gpu.memory_bytes_per_s, row["precision"])
-        label = f"{row['gpu']} {row['precision']}, {_shape(row)}"
+        gpu, precision = GPUS[row["gpu"]], row["precision"].upper()
+        found = _product(row, gpu.peaks[precision], gpu.memory_bytes_per_s, precision)
+        label = f"{row['gpu']} {precision}, {_shape(row)}"
         points.append(Point(label=label, predicted=found, measured=_of(row, "time_ms") * MS, size=_flop(row)))
     return DataSet(
         name="roofline", title="Products of DeepBench", kind="bound", model="max(2mnk/peak, bytes/bandwidth)", inputs="data sheet", tables=("matmul_deepbench",),

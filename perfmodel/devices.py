@@ -16,9 +16,9 @@ from perfmodel.units import GB, GBIT, TFLOP, positive
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gpu:
-    """A GPU: peak FLOP/s by precision, and the rate of its memory. Raises ValueError for a rate of 0 or below.
+    """A GPU: its peaks by precision ("FP32", "FP16", "FP8") in FLOP/s, and the rate of its memory. Raises ValueError for a rate of 0 or below.
 
-    >>> GPUS["V100"].peaks["fp16"]
+    >>> GPUS["V100"].peaks["FP16"]
     125000000000000.0
     """
 
@@ -44,7 +44,7 @@ def _gpu(name: str, tflop_per_s: Mapping[str, float], gb_per_s: float, source: S
 
 _V100 = Gpu(
     name="V100",
-    peaks=MappingProxyType({"fp32": V100_FP32.flop_per_s, "fp16": V100_TENSOR.flop_per_s}),
+    peaks=MappingProxyType({"FP32": V100_FP32.flop_per_s, "FP16": V100_TENSOR.flop_per_s}),
     memory_bytes_per_s=V100_MEMORY.bytes_per_s,
     source=V100_SHEET,
 )
@@ -53,9 +53,9 @@ GPUS: Mapping[str, Gpu] = MappingProxyType(
         gpu.name: gpu
         for gpu in (
             _V100,
-            _gpu("P100", {"fp32": 10.6, "fp16": 21.2}, 732,
+            _gpu("P100", {"FP32": 10.6, "FP16": 21.2}, 732,
                  _sheet("Tesla P100 (SXM2)", "https://images.nvidia.com/content/tesla/pdf/nvidia-tesla-p100-datasheet.pdf")),
-            _gpu("T4", {"fp32": 8.1, "fp16": 65}, 320,
+            _gpu("T4", {"FP32": 8.1, "FP16": 65}, 320,
                  _sheet("T4", "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/tesla-t4/t4-tensor-core-datasheet-951643.pdf")),
             _gpu("A100", {"FP16": 312}, 2039,
                  _sheet("A100 80 GB (SXM)", "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf")),

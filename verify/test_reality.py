@@ -314,7 +314,7 @@ def test_products_by_hand() -> None:
     assert point("matmul", "H100 FP8, 8192 × 8192 × 8192").error == pytest.approx(1290.1 / 1382.2 - 1)
     assert point("matmul_elsewhere", "H100 FP8, 8192 × 8192 × 8192").error == pytest.approx(1290.1 / 1402.6 - 1)
     # V100, FP32, 5124 × 9124 × 1760 in 13.004 ms: 2mnk = 164.56 GFLOP over 15.7 TFLOP/s = 10.48 ms.
-    assert point("roofline", "V100 fp32, 5124 × 9124 × 1760").predicted == pytest.approx(10.48e-3, rel=1e-3)
+    assert point("roofline", "V100 FP32, 5124 × 9124 × 1760").predicted == pytest.approx(10.48e-3, rel=1e-3)
     assert point("best", "Intel Gaudi 2, BF16").error == pytest.approx(418.7 / 432 - 1)
 
 

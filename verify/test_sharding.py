@@ -90,7 +90,7 @@ def test_a_copy_pays_its_latency() -> None:
 def test_the_devices_as_their_makers_state_them() -> None:
     """Typed from the data sheets: TFLOP/s, and GB/s of memory."""
     sheets = {
-        "V100": ({"fp32": 15.7, "fp16": 125}, 900), "P100": ({"fp32": 10.6, "fp16": 21.2}, 732), "T4": ({"fp32": 8.1, "fp16": 65}, 320),
+        "V100": ({"FP32": 15.7, "FP16": 125}, 900), "P100": ({"FP32": 10.6, "FP16": 21.2}, 732), "T4": ({"FP32": 8.1, "FP16": 65}, 320),
         "A100": ({"FP16": 312}, 2039), "H100": ({"FP8": 1979}, 3350), "H200": ({"FP8": 1979}, 4800),
     }  # fmt: skip
     assert {
