@@ -20,6 +20,11 @@ def in_unit(value: float, unit: str) -> float:
     return float(text.in_unit(value, UNITS[unit]))
 
 
+def lanes_axis(names: Sequence[str]) -> dict[str, Any]:
+    """An axis of named lanes, from top to bottom."""
+    return {"type": "category", "categoryorder": "array", "categoryarray": list(names), "autorange": "reversed"}
+
+
 class Total(NamedTuple):
     """A marked time: what stands at the line, when, and the schedule whose lanes it crosses (how the names of its lanes begin)."""
 
@@ -81,7 +86,7 @@ def timeline(
         bargap=0.25,
         height=90 + 26 * len(lanes),
         xaxis={"title": {"text": f"time ({unit})"}, "range": [0, upto]},
-        yaxis={"type": "category", "categoryorder": "array", "categoryarray": lanes, "autorange": "reversed"},
+        yaxis=lanes_axis(lanes),
     )
     for words, at, prefix in totals:
         x = in_unit(at, unit)

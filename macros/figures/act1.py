@@ -14,9 +14,9 @@ from pygments.lexers import PythonLexer
 
 from macros import text
 from macros.evaluate import book
-from macros.figures.core import Drawn, count, value
+from macros.figures.core import Drawn, count, scheduled, total, value
 from macros.tables import Cell, Code, Name, Num, Say, Table
-from macros.timelines import Total, in_unit, spans_table, timeline
+from macros.timelines import in_unit, lanes_axis, timeline
 from perfmodel import launch, program
 from perfmodel.book.act1 import NETWORK, PROGRAM, STAGES
 from perfmodel.machine import Step
@@ -133,7 +133,7 @@ def program_alive() -> Drawn:
             "tickvals": [column + 0.5 for column in range(len(steps))],
             "ticktext": [step.statement for step in steps],
         },
-        yaxis={"type": "category", "categoryorder": "array", "categoryarray": names, "autorange": "reversed"},
+        yaxis=lanes_axis(names),
     )
     rows: list[list[Cell]] = [
         [Code(step.statement), Code(alive.name), Num(alive.value), Name(kinds[alive.why][1])]
@@ -235,28 +235,20 @@ def _fed(gpus: int) -> Schedule:
 def bill_launch() -> Drawn:
     """Above, the GPU's lane is full. Below, the same Python lane feeds four, and theirs are striped with waiting."""
     schedules = {f"{word} · ": _fed(count(f"bill.{word}")) for word in ("one", "four")}
-    return Drawn(
-        timeline(
-            schedules,
-            unit="µs",
-            upto=240,
-            label=_on,
-            roles={"host": "Python launches an operation", "compute": "a GPU computes it"},
-            totals=[
-                Total(text.show(value(f"bill.total_{word}"), "µs"), value(f"bill.total_{word}"), word) for word in ("one", "four")
-            ],
-            free=("Python",),
-        ),
+    return scheduled(
+        schedules,
         'One Python thread keeps one GPU busy; with [= q("four", bill.four) =], each gets [= q("20 µs", bill.op) =] of work only every '
         '[= q("40 µs", bill.bound_four) =]',
         'Two timelines of operations that take [= q("20 µs", bill.op) =] and cost [= q("10 µs", bill.launch) =] to launch. A single GPU computes without a gap once '
         'it has begun and ends at [= q("90 µs", bill.total_one) =]. Each of [= q("four", bill.four) =] GPUs gets an operation only every '
         '[= q("40 µs", bill.bound_four) =], is idle in between, and the last ends at [= q("180 µs", bill.total_four) =].',
         'Upper lanes: one GPU. Lower lanes: [= q("four", bill.four) =] of them, with as many operations each. Python launches for GPU 0 first, then for each of the others in turn.',
-        spans_table(schedules, "µs"),
-        badge="cost model · µs",
-        schedules=schedules,
         unit="µs",
+        upto=240,
+        label=_on,
+        roles={"host": "Python launches an operation", "compute": "a GPU computes it"},
+        totals=[total(f"bill.total_{word}", word) for word in ("one", "four")],
+        free=("Python",),
     )
 
 

@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 import plotly.graph_objects as go
 
-from macros import text
 from macros.evaluate import book
-from macros.figures.core import Drawn, count, value
+from macros.figures.core import Drawn, count, scheduled, total, value
 from macros.tables import Cell, Code, Name, Num, Table
-from macros.timelines import Total, spans_table, timeline
 from perfmodel.pipeline import AsyncPipeline
 from perfmodel.streams import Span, run
 
@@ -37,79 +35,55 @@ def queue_statements() -> Drawn:
     """Python's lane ends long before the GPU's: the code has run, the work has not."""
     tasks = [task for task in _pipeline("queue.statements").program() if task.role != "fetch"]
     schedules = {"": run(tasks, ("Python", "GPU"))}
-    free, done = book()["queue.free"].value, book()["queue.done"].value
-    return Drawn(
-        timeline(
-            schedules,
-            unit="ticks",
-            upto=14,
-            label=_statement,
-            roles=_QUEUE_ROLES,
-            totals=[Total(text.show(free, "ticks"), free), Total(text.show(done, "ticks"), done)],
-            free=("Python",),
-        ),
+    return scheduled(
+        schedules,
         'Python is done at [= q("6 ticks", queue.free) =]; the GPU works until [= q("11 ticks", queue.done) =]',
         'Timeline. Python queues x, y and z and is free at [= q("6 ticks", queue.free) =]. The GPU starts x at [= q("2 ticks", queue.enqueue) =], '
         'runs the tasks one after the other and ends at [= q("11 ticks", queue.done) =].',
         "Top lane: Python puts tasks in the queue, then goes on to other things. Bottom lane: the GPU takes them out.",
-        spans_table(schedules, "ticks"),
-        badge="cost model · ticks",
-        schedules=schedules,
         unit="ticks",
+        upto=14,
+        label=_statement,
+        roles=_QUEUE_ROLES,
+        totals=[total("queue.free"), total("queue.done")],
+        free=("Python",),
     )
 
 
 def queue_print() -> Drawn:
     """Python's lane does not end any more: it is stuck until the GPU is done."""
     schedules = {"": _pipeline("queue.statements").schedule()}
-    end = book()["queue.printed"].value
-    return Drawn(
-        timeline(
-            schedules,
-            unit="ticks",
-            upto=14,
-            label=_statement,
-            roles=_QUEUE_ROLES,
-            totals=[Total(text.show(end, "ticks"), end)],
-            waits="Python",
-            free=("GPU",),
-        ),
+    return scheduled(
+        schedules,
         'print(z) makes Python wait [= q("5 ticks", queue.wait) =], then fetch for [= q("2 ticks", queue.fetch) =]',
         'Timeline. Python waits from [= q("6 ticks", queue.free) =] to [= q("11 ticks", queue.done) =], then fetches the result '
         'until [= q("13 ticks", queue.printed) =].',
         "The same queue, with print(z) at the end.",
-        spans_table(schedules, "ticks"),
-        badge="cost model · ticks",
-        schedules=schedules,
         unit="ticks",
+        upto=14,
+        label=_statement,
+        roles=_QUEUE_ROLES,
+        totals=[total("queue.printed")],
+        waits="Python",
+        free=("GPU",),
     )
 
 
 def queue_barriers() -> Drawn:
     """Same work, same machine: in the upper pair somebody always waits, in the lower pair hardly anybody."""
     schedules = {"each · ": _pipeline("queue.tasks", 1).schedule(), "once · ": _pipeline("queue.tasks").schedule()}
-    each, once = book()["queue.each"].value, book()["queue.once"].value
-    return Drawn(
-        timeline(
-            schedules,
-            unit="ticks",
-            upto=60,
-            label=_task,
-            roles=_QUEUE_ROLES,
-            totals=[
-                Total(text.show(once, "ticks"), once, "once"),
-                Total(text.show(each, "ticks"), each, "each"),
-            ],
-            waits="Python",
-        ),
+    return scheduled(
+        schedules,
         'One barrier at the end takes [= q("28 ticks", queue.once) =]; one after each task takes [= q("56 ticks", queue.each) =]',
         'Two timelines of [= q("eight", queue.tasks) =] tasks. With a barrier after each task, Python and the GPU take turns and end at '
         '[= q("56 ticks", queue.each) =]. With one barrier at the end they overlap and end at [= q("28 ticks", queue.once) =].',
         "Upper lanes: a barrier after each task. Lower lanes: one barrier at the end. ↩ is a result coming back.",
-        spans_table(schedules, "ticks"),
-        badge="cost model · ticks",
-        schedules=schedules,
         unit="ticks",
+        upto=60,
+        label=_task,
+        roles=_QUEUE_ROLES,
+        totals=[total("queue.once", "once"), total("queue.each", "each")],
+        waits="Python",
     )
 
 
@@ -166,28 +140,18 @@ def queue_slow() -> Drawn:
         "once · ": _pipeline("queue.tasks", group="slow").schedule(),
         f"every {every} · ": _pipeline("queue.tasks", every, "slow").schedule(),
     }
-    once, often = book()["slow.once"].value, book()["slow.every_four"].value
-    return Drawn(
-        timeline(
-            schedules,
-            unit="ticks",
-            upto=34,
-            label=_task,
-            roles=_QUEUE_ROLES,
-            totals=[
-                Total(text.show(once, "ticks"), once, "once"),
-                Total(text.show(often, "ticks"), often, f"every {every}"),
-            ],
-            waits="Python",
-        ),
+    return scheduled(
+        schedules,
         'With a slow Python the GPU starves: [= q("27 ticks", slow.once) =], and one more barrier adds [= q("3 ticks", slow.price) =]',
         'Two timelines in which queueing a task takes [= q("3 ticks", slow.enqueue) =] and computing it [= q("1 tick", slow.compute) =]. The GPU is idle '
         'most of the time. One barrier at the end: [= q("27 ticks", slow.once) =]. A barrier after [= q("every fourth", queue.every) =] task: [= q("30 ticks", slow.every_four) =].',
         'Upper lanes: one barrier at the end. Lower lanes: a barrier after [= q("every fourth", queue.every) =] task.',
-        spans_table(schedules, "ticks"),
-        badge="cost model · ticks",
-        schedules=schedules,
         unit="ticks",
+        upto=34,
+        label=_task,
+        roles=_QUEUE_ROLES,
+        totals=[total("slow.once", "once"), total("slow.every_four", f"every {every}")],
+        waits="Python",
     )
 
 

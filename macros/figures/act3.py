@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from macros import text
-from macros.figures.core import Drawn, count, value
+from macros.figures.core import Drawn, count, scheduled, total, value
 from macros.tables import Table
-from macros.timelines import Total, spans_table, timeline
+from macros.timelines import Total
 from perfmodel import overlap
 from perfmodel.streams import Schedule, Span, run
 
@@ -22,21 +21,8 @@ def _number(span: Span, _lane: str) -> str:
     return span.name.partition(" ")[2]
 
 
-def _total(name: str, prefix: str = "") -> Total:
-    return Total(text.show(value(name), "ticks"), value(name), prefix)
-
-
 def _drawn(schedules: dict[str, Schedule], totals: list[Total], roles: dict[str, str], title: str, alt: str, caption: str) -> Drawn:
-    return Drawn(
-        timeline(schedules, unit="ticks", upto=_UPTO, label=_number, roles=roles, totals=totals),
-        title,
-        alt,
-        caption,
-        spans_table(schedules, "ticks"),
-        badge="cost model · ticks",
-        schedules=schedules,
-        unit="ticks",
-    )
+    return scheduled(schedules, title, alt, caption, unit="ticks", upto=_UPTO, label=_number, roles=roles, totals=totals)
 
 
 def _devices(*, barrier: bool) -> Schedule:
@@ -60,7 +46,7 @@ def overlap_turns() -> Drawn:
     barrier = value("overlap.barrier")
     return _drawn(
         {"": _devices(barrier=True)},
-        [Total("barrier", barrier), _total("overlap.turns")],
+        [Total("barrier", barrier), total("overlap.turns")],
         _DEVICE_ROLES,
         'The barrier, not the hardware, makes it [= q("20 ticks", overlap.turns) =]',
         'Timeline. GPU 0 runs its [= q("ten", overlap.kernels) =] kernels until the barrier at [= q("10 ticks", overlap.barrier) =], while GPU 1 is idle. '
@@ -73,7 +59,7 @@ def overlap_together() -> Drawn:
     """The same boxes, one lane above the other: no hatching, and the picture ends early."""
     return _drawn(
         {"": _devices(barrier=False)},
-        [_total("overlap.together")],
+        [total("overlap.together")],
         _DEVICE_ROLES,
         'Without the barrier the same work takes [= q("10 ticks", overlap.together) =]',
         'Timeline. Both GPUs run their [= q("ten", overlap.kernels) =] kernels at the same time and end at [= q("10 ticks", overlap.together) =]. '
@@ -89,7 +75,7 @@ def overlap_copies() -> Drawn:
             "in turn · ": _copies("overlap.copy", together=False),
             "overlap · ": _copies("overlap.copy", together=True),
         },
-        [_total("overlap.copies", "overlap"), _total("overlap.in_turn", "in turn")],
+        [total("overlap.copies", "overlap"), total("overlap.in_turn", "in turn")],
         _COPY_ROLES,
         'Copy while you compute, and [= q("20 ticks", overlap.in_turn) =] become [= q("11 ticks", overlap.copies) =]',
         "Two timelines of a GPU and its link to the CPU. In turn, each kernel waits for the copy before it, and all ends at "
@@ -102,7 +88,7 @@ def overlap_slow() -> Drawn:
     """Now the lane of the link is the full one, and the GPU is done long before it."""
     return _drawn(
         {"": _copies("overlap.slow_copy", together=True)},
-        [_total("overlap.slow")],
+        [total("overlap.slow")],
         _COPY_ROLES,
         'With copies of [= q("3 ticks", overlap.slow_copy) =], the link sets the pace: [= q("31 ticks", overlap.slow) =]',
         'Timeline. The GPU computes all [= q("ten", overlap.kernels) =] results by [= q("10 ticks", overlap.together) =] and then has nothing to do. The link '

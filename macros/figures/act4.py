@@ -16,7 +16,7 @@ from macros.evaluate import book
 from macros.figures.core import Drawn, count, value
 from macros.quantity import value_text
 from macros.tables import Cell, Name, Num, Table
-from macros.timelines import in_unit
+from macros.timelines import in_unit, lanes_axis
 from perfmodel import hardware
 from perfmodel.book.act4 import PIPES
 from perfmodel.ladder import LADDER, rescaled
@@ -90,12 +90,7 @@ def _dots(
         height=70 + 28 * len(rows),
         showlegend=legend,
         xaxis={**axis, **({"tickvals": ticks[0], "ticktext": ticks[1]} if ticks else {})},
-        yaxis={
-            "type": "category",
-            "categoryorder": "array",
-            "categoryarray": [row.lane for row in rows],
-            "autorange": "reversed",
-        },
+        yaxis=lanes_axis([row.lane for row in rows]),
     )
     # All notes at once: Plotly checks the whole list again each time that one is added.
     figure.update_layout(annotations=[_beside(_log(row.at, unit), row.lane, row.words, row.role, span) for row in rows])

@@ -9,10 +9,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from macros import runs, text
-from macros.figures.core import Drawn, count, value
+from macros.figures.core import Drawn, count, scheduled, total, value
 from macros.records import Record, load
 from macros.tables import Cell, Chunks, Name, Num, Power, Table, Tiny
-from macros.timelines import Total, in_unit, spans_table, timeline
+from macros.timelines import in_unit, lanes_axis
 from perfmodel import scaling
 from perfmodel.book import act5
 from perfmodel.streams import Span
@@ -48,7 +48,7 @@ def split_waits() -> Drawn:
         height=170,
         showlegend=False,
         xaxis={"title": {"text": "waits in one minibatch"}, "range": [0, 8]},
-        yaxis={"type": "category", "categoryorder": "array", "categoryarray": names, "autorange": "reversed"},
+        yaxis=lanes_axis(names),
     )
     return Drawn(
         figure,
@@ -132,20 +132,8 @@ def _part(span: Span, lane: str) -> str:
 def replica_step() -> Drawn:
     """The blue shrinks to a quarter; the orange does not shrink at all."""
     schedules = {"alone · ": act5.replica_step(1), "split · ": act5.replica_step(count("batch.gpus"))}
-    one, many = value("step.one"), value("step.many")
-    return Drawn(
-        timeline(
-            schedules,
-            unit="ticks",
-            upto=42,
-            label=_part,
-            roles=_STEP_ROLES,
-            totals=[
-                Total(text.show(many, "ticks"), many, "split"),
-                Total(text.show(one, "ticks"), one, "alone"),
-            ],
-            free=("CPU",),
-        ),
+    return scheduled(
+        schedules,
         '[= q("Four", batch.gpus) =] GPUs take [= q("18 ticks", step.many) =] where a single one takes [= q("41 ticks", step.one) =]: only the computing '
         "has been split",
         'Two timelines of the same step. Alone, GPU 0 gets the whole batch, runs forward and backward, updates, and ends at [= q("41 ticks", step.one) =]. '
@@ -153,10 +141,12 @@ def replica_step() -> Drawn:
         'allreduce together, update, and end at [= q("18 ticks", step.many) =].',
         "Upper lanes: a single GPU with the whole batch. Lower lanes: the same batch in parts, one for each GPU. The box before the update is the "
         "allreduce, which all GPUs begin at once. Hatched: idle.",
-        spans_table(schedules, "ticks"),
-        badge="cost model · ticks",
-        schedules=schedules,
         unit="ticks",
+        upto=42,
+        label=_part,
+        roles=_STEP_ROLES,
+        totals=[total("step.many", "split"), total("step.one", "alone")],
+        free=("CPU",),
     )
 
 

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 from macros import text
 from macros.evaluate import book
-from macros.figures.core import Drawn, count, value
+from macros.figures.core import Drawn, count, scheduled, total, value
 from macros.tables import Cell, Chunks, Name, Num, Table
-from macros.timelines import Total, in_unit, spans_table, timeline
+from macros.timelines import in_unit, lanes_axis
 from perfmodel import collectives, kernels
 from perfmodel.streams import Span, run
 
@@ -24,23 +24,23 @@ def _port(span: Span, lane: str) -> str:
     return f"→{receiver.removeprefix('GPU ')}" if lane.endswith("out") else f"←{sender.removeprefix('GPU ')}"
 
 
-def _sync(build: Callable[..., Any], total: str, title: str, alt: str, caption: str, *, close: bool = False) -> Drawn:
+def _sync(build: Callable[..., Any], name: str, title: str, alt: str, caption: str, *, close: bool = False) -> Drawn:
     """One way to synchronize, port by port. All on the same lanes and the same time scale, but for a close-up."""
     gpus = count("sync.gpus")
     tasks = build(gpus=gpus, gradient_bytes=value("sync.gradient"), link_bytes_per_s=value("sync.link"))
     schedules = {"": run(tasks, collectives.ports(gpus, cpu=not close))}
-    end = book()[total].value
-    upto = 1.1 * in_unit(end, "ms") if close else 85
-    return Drawn(
-        timeline(schedules, unit="ms", upto=upto, label=_port, roles=_SYNC_ROLES, totals=[Total(text.show(end, "ms"), end)]),
+    return scheduled(
+        schedules,
         title,
         alt,
         caption,
-        spans_table(schedules, "ms"),
+        unit="ms",
+        upto=1.1 * in_unit(value(name), "ms") if close else 85,
+        label=_port,
+        roles=_SYNC_ROLES,
+        totals=[total(name)],
         kind="example",
         badge="worked example · Dive into Deep Learning 13.7",
-        schedules=schedules,
-        unit="ms",
     )
 
 
@@ -185,7 +185,7 @@ def _bars(rows: list[tuple[str, str, str]], upto: float, height: int) -> tuple[g
         height=height,
         showlegend=False,
         xaxis={"title": {"text": "time (ms)"}, "range": [0, upto]},
-        yaxis={"type": "category", "categoryorder": "array", "categoryarray": names, "autorange": "reversed"},
+        yaxis=lanes_axis(names),
     )
     table = Table(
         ("Way to synchronize", "Time"), [[Name(words), Num(value, "ms")] for words, value in zip(names, values, strict=True)]

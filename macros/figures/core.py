@@ -5,18 +5,21 @@ Titles, alt texts and captions hold the same calls as a page and are held to the
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from macros import text
 from macros.evaluate import book
 from macros.tables import Table
-from perfmodel.streams import Schedule
+from macros.timelines import Total, spans_table, timeline
+from perfmodel.streams import Schedule, Span
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure with its words. `badge` says what kind of thing it shows; `files` are what the reader can download beside the CSV."""
+    """A figure with its words. `badge` says what kind of thing it shows; `schedules`, in `unit`, can be downloaded as a trace."""
 
     figure: go.Figure
     title: str
@@ -30,8 +33,45 @@ class Drawn:
 
 
 def value(name: str) -> float:
+    """The value of a number of the book."""
     return float(book()[name].value)
 
 
 def count(name: str) -> int:
+    """The same of a count."""
     return int(book()[name].value)
+
+
+def total(name: str, prefix: str = "") -> Total:
+    """A number of the book as a marked time, in words and in place; `prefix` as in `Total`."""
+    return Total(text.show(value(name), book()[name].unit), value(name), prefix)
+
+
+def scheduled(
+    schedules: dict[str, Schedule],
+    title: str,
+    alt: str,
+    caption: str,
+    *,
+    unit: str,
+    upto: float,
+    label: Callable[[Span, str], str],
+    roles: Mapping[str, str],
+    totals: Sequence[Total] = (),
+    waits: str = "",
+    free: Sequence[str] = (),
+    kind: str = "model",
+    badge: str = "",
+) -> Drawn:
+    """A figure of schedules: their `timeline`, which says what the options mean, a table of every task, and a trace."""
+    return Drawn(
+        timeline(schedules, unit=unit, upto=upto, label=label, roles=roles, totals=totals, waits=waits, free=free),
+        title,
+        alt,
+        caption,
+        spans_table(schedules, unit),
+        kind=kind,
+        badge=badge or f"cost model · {unit}",
+        schedules=schedules,
+        unit=unit,
+    )

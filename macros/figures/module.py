@@ -12,13 +12,13 @@ import plotly.graph_objects as go
 
 from macros import cpu_record, runs, text
 from macros.evaluate import book
-from macros.figures.core import Drawn, count, value
+from macros.figures.core import Drawn, count, scheduled, total, value
 from macros.gpu_record import GpuRecord
 from macros.measured import SPEEDS, TIMED, Instead, scaled, timed
 from macros.quantity import QuoteError, value_text
 from macros.records import RecordError, load
 from macros.tables import Cell, Code, Name, Num, Power, Table
-from macros.timelines import Total, in_unit, spans_table, timeline
+from macros.timelines import in_unit, lanes_axis
 from perfmodel import matmul, scale_out, scaling
 from perfmodel.book import module
 from perfmodel.streams import Span
@@ -61,7 +61,7 @@ def chip_lanes() -> Drawn:
         height=150,
         showlegend=False,
         xaxis={"title": {"text": "multiply-adds in a cycle"}, "range": [0, 6000]},
-        yaxis={"type": "category", "categoryorder": "array", "categoryarray": names, "autorange": "reversed"},
+        yaxis=lanes_axis(names),
     )
     return Drawn(
         figure,
@@ -268,27 +268,18 @@ def _span(span: Span, _lane: str) -> str:
     return _SHORT.get(span.name, span.name)
 
 
-def _step(which: str, total: str, title: str, alt: str, caption: str) -> Drawn:
+def _step(which: str, name: str, title: str, alt: str, caption: str) -> Drawn:
     """One step on the lanes and the time scale that both ways share."""
-    schedules = {"": module.schedules()[which]}
-    end = value(total)
-    return Drawn(
-        timeline(
-            schedules,
-            unit="ms",
-            upto=1.1 * in_unit(value("dp.parallel"), "ms"),
-            label=_span,
-            roles=_STEP_ROLES,
-            totals=[Total(text.show(end, "ms"), end)],
-        ),
+    return scheduled(
+        {"": module.schedules()[which]},
         title,
         alt,
         caption,
-        spans_table(schedules, "ms"),
-        kind="model",
-        badge="cost model · ms",
-        schedules=schedules,
         unit="ms",
+        upto=1.1 * in_unit(value("dp.parallel"), "ms"),
+        label=_span,
+        roles=_STEP_ROLES,
+        totals=[total(name)],
     )
 
 
@@ -498,7 +489,7 @@ def memory_card() -> Drawn:
         bargap=0.3,
         height=230,
         xaxis={"title": {"text": "memory (GB)"}, "range": [0, 90]},
-        yaxis={"type": "category", "categoryorder": "array", "categoryarray": names, "autorange": "reversed"},
+        yaxis=lanes_axis(names),
     )
     figure.add_shape(type="line", name="total", x0=card, x1=card, y0=-0.5, y1=len(names) - 0.5)
     figure.add_annotation(
