@@ -5,9 +5,7 @@ Nothing is predicted in the record's name: each prediction is made here, at buil
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from types import MappingProxyType
 from typing import Any
@@ -18,73 +16,11 @@ from macros.evaluate import speaker
 from macros.gpu_record import GpuRecord
 from macros.quantity import QuoteError
 from macros.records import RecordError
-from macros.tables import Cell, Code, Name, Num, Power, Table
+from macros.tables import RATES, SPEEDS, TIMED, TIMES, Cell, Code, Name, Num, Power, Table, scaled, timed
 from perfmodel.hardware import attainable_flop_per_s, matmul_flop_per_byte, move_s
 from perfmodel.launch import python_bound_step_s
 from perfmodel.overlap import copies_s
 from perfmodel.pipeline import AsyncPipeline
-
-TIMES = (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0))
-RATES = (("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12))
-SPEEDS = (("MFLOP/s", 1e6), ("GFLOP/s", 1e9), ("TFLOP/s", 1e12))
-
-
-# Cells ----------------------------------------------------------------------------------------------------------------------------
-
-
-def _scale(value: float, units: Sequence[tuple[str, float]]) -> tuple[str, int]:
-    """The unit of a family that a value reads well in, and the decimals that show three of its digits."""
-    value = abs(float(f"{value:.3g}"))  # as it will read: 999.9 µs is 1.00 ms
-    unit, size = max((each for each in units if value >= each[1]), key=lambda each: each[1], default=units[0])
-    return unit, max(2 - math.floor(math.log10(value / size)), 0) if value else 0
-
-
-def scaled(value: float, units: Sequence[tuple[str, float]]) -> Num:
-    """A computed cell, in the unit of a family that it reads well in."""
-    return Num(value, *_scale(value, units))
-
-
-@dataclass(frozen=True)
-class Quartiles(Num):
-    """A computed cell of two times, in the unit of the second."""
-
-    high: float = 0.0
-
-    def __str__(self) -> str:
-        unit, places = _scale(self.high, TIMES)
-        low, high = (text.show(value, unit, places) for value in (self.value, self.high))
-        return f"{low.partition(text.NBSP)[0]}–{high}"
-
-
-@dataclass(frozen=True)
-class Instead(Num):
-    """Words in the place of a number, in a column of numbers."""
-
-    value: float = 0.0
-    words: str = "–"
-
-    def __str__(self) -> str:
-        return self.words
-
-
-class Signed(Num):
-    """A computed cell with its sign, in per cent: +3.2%."""
-
-    def __str__(self) -> str:
-        shown = text.show(round(self.value, 3), "%", 0 if abs(self.value) >= 1 else 1)
-        return f"+{shown}" if round(self.value, 3) > 0 else shown
-
-
-def timed(measured: Mapping[str, Any], predicted: float | None, otherwise: str = "–") -> list[Cell]:
-    """What was measured, its quartiles, what the model says, and the error; or words in the place of a prediction."""
-    cells: list[Cell] = [scaled(measured["median"], TIMES), Quartiles(measured["low"], high=measured["high"])]
-    if predicted is None:
-        return [*cells, Instead(words=otherwise), Instead()]
-    return [*cells, scaled(predicted, TIMES), Signed(measured["median"] / predicted - 1)]
-
-
-TIMED = ("Measured", "Quartiles", "Predicted", "Error")
-
 
 # Sections -------------------------------------------------------------------------------------------------------------------------
 

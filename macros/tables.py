@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from macros import text
+from perfmodel.units import UNITS
 
 Say = Callable[[str], tuple[str, str]]  # words with calls -> (HTML, plain text), held to the rules of prose
 
@@ -39,6 +42,63 @@ class Power(Tiny):
     def __str__(self) -> str:
         mantissa, _, exponent = f"{self.value:.1e}".partition("e")
         return f"{mantissa} × 10{str(int(exponent)).translate(text.SUPERSCRIPTS)}" if self.value else "0"
+
+
+# Families of units for numbers that a clock showed: each is written in the one that it reads well in, with three digits.
+TIMES, RATES, SPEEDS, SIZES = (
+    ("ns", "µs", "ms", "s"),
+    ("MB/s", "GB/s", "TB/s"),
+    ("MFLOP/s", "GFLOP/s", "TFLOP/s"),
+    ("KB", "MB", "GB", "TB"),
+)
+
+
+def _scale(value: float, units: Sequence[str]) -> tuple[str, int]:
+    """The unit of a family, smallest first, that a value reads well in, and the decimals that show three of its digits."""
+    value = abs(float(f"{value:.3g}"))  # as it will read: 999.9 µs is 1.00 ms
+    sizes = {unit: float(UNITS[unit].size) for unit in units}
+    unit = next((each for each in reversed(units) if value >= sizes[each]), units[0])
+    return unit, max(2 - math.floor(math.log10(value / sizes[unit])), 0) if value else 0
+
+
+def scaled(value: float, units: Sequence[str]) -> Num:
+    """A computed cell, in the unit of a family that it reads well in.
+
+    >>> str(scaled(0.0123, TIMES)), str(scaled(0.0009996, TIMES))
+    ('12.3\\xa0ms', '1.00\\xa0ms')
+    """
+    return Num(value, *_scale(value, units))
+
+
+@dataclass(frozen=True)
+class Quartiles(Num):
+    """A computed cell of two times, in the unit of the second."""
+
+    high: float = 0.0
+
+    def __str__(self) -> str:
+        unit, places = _scale(self.high, TIMES)
+        low, high = (text.show(value, unit, places) for value in (self.value, self.high))
+        return f"{low.partition(text.NBSP)[0]}–{high}"
+
+
+@dataclass(frozen=True)
+class Instead(Num):
+    """Words in the place of a number, in a column of numbers."""
+
+    value: float = 0.0
+    words: str = "–"
+
+    def __str__(self) -> str:
+        return self.words
+
+
+class Signed(Num):
+    """A computed cell with its sign, in per cent: +3.2%."""
+
+    def __str__(self) -> str:
+        shown = text.show(round(self.value, 3), "%", 0 if abs(self.value) >= 1 else 1)
+        return f"+{shown}" if round(self.value, 3) > 0 else shown
 
 
 @dataclass(frozen=True)
@@ -84,6 +144,17 @@ class Chunks:
 
 
 Cell = Num | Name | Chunks | str
+
+
+def timed(measured: Mapping[str, Any], predicted: float | None, otherwise: str = "–") -> list[Cell]:
+    """What was measured, its quartiles, what the model says, and the error; or words in the place of a prediction."""
+    cells: list[Cell] = [scaled(measured["median"], TIMES), Quartiles(measured["low"], high=measured["high"])]
+    if predicted is None:
+        return [*cells, Instead(words=otherwise), Instead()]
+    return [*cells, scaled(predicted, TIMES), Signed(measured["median"] / predicted - 1)]
+
+
+TIMED = ("Measured", "Quartiles", "Predicted", "Error")
 
 
 @dataclass(frozen=True)

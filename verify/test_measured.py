@@ -12,7 +12,7 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
-from macros import gpu_record, measured, pages
+from macros import gpu_record, measured, pages, tables
 from macros.audit import ROOT, Audit, audit_sources
 from macros.audit_html import audit_site
 from macros.quantity import QuoteError
@@ -140,21 +140,21 @@ def test_an_error_has_a_sign_and_follows_what_was_measured(kept: Any) -> None:
 
     kept(slower)
     assert [row[-1] for row in rows("queue")[3:5]] == ["+25.0%", "−50.0%"]
-    assert [str(measured.Signed(value)) for value in (0.0321, -0.0321, 0.00001, 2.5, -0.00001)] == [
+    assert [str(tables.Signed(value)) for value in (0.0321, -0.0321, 0.00001, 2.5, -0.00001)] == [
         "+3.2%", "−3.2%", "0.0%", "+250%", "0.0%",
     ]  # fmt: skip
 
 
 def test_a_time_is_shown_to_three_digits_in_a_unit_that_suits_it() -> None:
-    shown = [str(measured.scaled(value, measured.TIMES)) for value in (2e-6, 1.2345e-5, 9.9996e-4, 1.5, 250.0, 4e-10, 0.0)]
+    shown = [str(tables.scaled(value, tables.TIMES)) for value in (2e-6, 1.2345e-5, 9.9996e-4, 1.5, 250.0, 4e-10, 0.0)]
     assert shown == [
         f"{n}\xa0{u}"
         for n, u in zip(
             ("2.00", "12.3", "1.00", "1.50", "250", "0.400", "0"), ["µs", "µs", "ms", "s", "s", "ns", "ns"], strict=True
         )
     ]
-    assert str(measured.scaled(9.999e11, measured.RATES)) == "1.00\xa0TB/s"
-    assert str(measured.Quartiles(9.7e-4, high=1.04e-3)) == "0.97–1.04\xa0ms"
+    assert str(tables.scaled(9.999e11, tables.RATES)) == "1.00\xa0TB/s"
+    assert str(tables.Quartiles(9.7e-4, high=1.04e-3)) == "0.97–1.04\xa0ms"
 
 
 @pytest.mark.parametrize("name", ["copies", "memory", "matmul"])

@@ -14,10 +14,9 @@ from macros import cpu_record, runs, text
 from macros.evaluate import book
 from macros.figures.core import Drawn, count, scheduled, total, value
 from macros.gpu_record import GpuRecord
-from macros.measured import SPEEDS, TIMED, Instead, scaled, timed
 from macros.quantity import QuoteError, value_text
 from macros.records import RecordError, load
-from macros.tables import Cell, Code, Name, Num, Power, Table
+from macros.tables import SIZES, SPEEDS, TIMED, Cell, Code, Instead, Name, Num, Power, Table, scaled, timed
 from macros.timelines import in_unit, lanes_axis
 from perfmodel import matmul, scale_out, scaling
 from perfmodel.book import module
@@ -579,9 +578,6 @@ def scale_out_jobs() -> Table:
         "",
     ]
     return Table(("Job", "Memory", "On one GPU", "Deadline", "Data", "It calls for"), [*rows, limits])
-
-
-SIZES = (("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12))
 
 
 def cheat_sheet() -> Table:

@@ -15,9 +15,8 @@ import plotly.graph_objects as go
 
 from macros import published, reality
 from macros.figures.core import Drawn
-from macros.measured import TIMES, Instead, Signed, scaled
 from macros.reality import Point, data_set
-from macros.tables import Cell, Link, Name, Num, Table
+from macros.tables import TIMES, Cell, Instead, Link, Name, Num, Signed, Table, scaled
 from perfmodel.units import MS
 
 BADGE = "published measurements beside a cost model"
