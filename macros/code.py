@@ -28,6 +28,12 @@ def files() -> list[str]:
     return sorted(path.name for path in CODE.glob("*.py") if not path.is_symlink())
 
 
+def listing(source: str) -> str:
+    """Python text, set as code."""
+    marked = highlight(source.strip("\n") + "\n", PythonLexer(), HtmlFormatter(nowrap=True))
+    return f'<div class="highlight"><pre><code>{marked}</code></pre></div>'
+
+
 def code(file: str, *names: str, title: str = "") -> Piece:
     """Show a file of docs/code/, or the named parts of it: `code("multiple_gpus.py", "allreduce", title="allreduce from scratch")`."""
     if file not in files():
@@ -38,11 +44,10 @@ def code(file: str, *names: str, title: str = "") -> Piece:
         if name not in known:
             raise QuoteError(near(f'{file} has no part "{name}"', name, known))
     shown = "\n\n\n".join(known[name] for name in names) if names else _MARK.sub("", source).strip("\n")
-    listing = highlight(shown + "\n", PythonLexer(), HtmlFormatter(nowrap=True))
     words = escape(title or file)
     markup = (
         f'<details class="chip"><summary><span class="chip-mark" aria-hidden="true">&lt;/&gt;</span> {words}</summary>'
-        f'<div class="highlight"><pre><code>{listing}</code></pre></div>'
+        f"{listing(shown)}"
         f'<p class="chip-file">From <a href="CODE{escape(file)}" download>{escape(file)}</a>, which the checks run.</p></details>'
     )
     return Piece(markup, file, "code")

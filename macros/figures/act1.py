@@ -8,11 +8,9 @@ from html import escape
 from itertools import groupby
 
 import plotly.graph_objects as go
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
 
 from macros import text
+from macros.code import listing
 from macros.evaluate import book
 from macros.figures.core import Drawn, count, scheduled, total, value
 from macros.tables import Cell, Code, Name, Num, Say, Table
@@ -25,12 +23,6 @@ from perfmodel.streams import Schedule, Span, Task, run
 _BADGE = "worked example · Dive into Deep Learning 13.1"
 
 
-def _listing(source: str) -> str:
-    """Python text, set as code."""
-    marked = highlight(source.strip("\n") + "\n", PythonLexer(), HtmlFormatter(nowrap=True))
-    return f'<div class="highlight"><pre><code>{marked}</code></pre></div>'
-
-
 # Step 1: a statement at a time.
 
 
@@ -40,7 +32,7 @@ class Listing(Table):
 
     def html(self, say: Say) -> str:
         """The program, coloured."""
-        return _listing(str(self.rows[0][0]))
+        return listing(str(self.rows[0][0]))
 
 
 def program_source() -> Table:
@@ -172,7 +164,7 @@ class Stages(Table):
                 for head, cell, key in zip(self.head[2:], counts, ("operations", "calls", "alive"), strict=True)
             )
             boxes.append(
-                f"<div><strong>{escape(str(name)).capitalize()}</strong><p>{lines.removeprefix('<br>')}</p>{_listing(str(source))}</div>"
+                f"<div><strong>{escape(str(name)).capitalize()}</strong><p>{lines.removeprefix('<br>')}</p>{listing(str(source))}</div>"
             )
         return (
             f'<figure class="fig" id="fig-program-stages" data-kind="model"><p class="fig-title">{say(self.title)[0]}</p>'
