@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from html import escape
-from pathlib import Path
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from macros.calls import Piece
+from macros.fingerprint import ROOT
 from macros.quantity import QuoteError, near
 
-CODE = Path(__file__).resolve().parent.parent / "docs" / "code"
+CODE = ROOT / "docs" / "code"
 _PART = re.compile(r"^[ \t]*# part: (?P<name>[\w-]+)\n(?P<body>.*?)^[ \t]*# end: (?P=name)[ \t]*$", re.DOTALL | re.MULTILINE)
 _MARK = re.compile(r"^[ \t]*# (?:part|end): [\w-]+\n", re.MULTILINE)
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from macros import gpu_record
+from macros.fingerprint import ROOT
 from macros.gpu_record import GpuRecord
-from macros.records import FOLDER, ROOT
+from macros.records import FOLDER
 
 PATH = FOLDER / "matmul.json"
 WHAT = "products of square matrices on a CPU, measured"

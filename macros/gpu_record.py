@@ -6,14 +6,14 @@ one is refused, and one that other code made is shown and called stale. Only the
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from macros.records import FOLDER, ROOT, RecordError, digest
+from macros.fingerprint import ROOT
+from macros.records import FOLDER, RecordError, digest, hash_of
 
 PATH = FOLDER / "cuda.json"
 WHAT = "what one GPU does, measured"
@@ -65,12 +65,8 @@ def read(path: Path, cure: str = CURE) -> GpuRecord | None:
 
 
 def code_hash(root: Path = ROOT, made_by: Sequence[str] = CODE) -> str:
-    """The hash of the files that make the record: their names and texts, whatever the line ends of the checkout."""
-    code = hashlib.sha256()
-    for path in sorted(path for pattern in made_by for path in root.glob(pattern)):
-        text = path.read_text(encoding="utf-8")
-        code.update(f"{path.relative_to(root).as_posix()}\n{len(text)}\n{text}".encode())
-    return code.hexdigest()
+    """The hash of the files that make the record."""
+    return hash_of((path for pattern in made_by for path in root.glob(pattern)), root)
 
 
 def last(path: Path) -> str:

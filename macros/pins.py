@@ -8,12 +8,12 @@ from fractions import Fraction
 from pathlib import Path
 
 from macros import claims, text
+from macros.fingerprint import ROOT
 from macros.quantity import QuoteError, unknown
 from macros.scan import Fault
 from perfmodel.number import Ledger, Number
 from perfmodel.units import NONE
 
-ROOT = Path(__file__).resolve().parent.parent
 PINS = "verify/expected/given.csv"
 
 

@@ -16,17 +16,18 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from macros.fingerprint import ROOT
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "records"
 
 
@@ -171,11 +172,16 @@ def write_whole(path: Path, text: str, newline: str = "\n") -> None:
 
 
 def code_hash(folder: Path) -> str:
-    """The hash of the source files of a package: their names and texts, whatever the line ends of the checkout."""
+    """The hash of the source files of a package."""
+    return hash_of(folder.glob("*.py"), folder)
+
+
+def hash_of(files: Iterable[Path], root: Path) -> str:
+    """The hash of some files below `root`: their names and texts, whatever their order and the line ends of the checkout."""
     code = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(files):
         text = path.read_text(encoding="utf-8")
-        code.update(f"{path.name}\n{len(text)}\n{text}".encode())
+        code.update(f"{path.relative_to(root).as_posix()}\n{len(text)}\n{text}".encode())
     return code.hexdigest()
 
 

@@ -20,8 +20,8 @@ from typing import Literal, NamedTuple
 from macros.audit import audit_sources
 from macros.fingerprint import sources
 from macros.records import write_whole
+from verify.checkout import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 # The leg that each test module belongs to, by the beginning of its name. A test sees to it that none is left out.
 LEGS = {

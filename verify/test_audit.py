@@ -25,10 +25,9 @@ from macros.scan import Fault, scan
 from perfmodel import collectives, kernels
 from perfmodel.book import LEDGER
 from perfmodel.number import Ledger
-from verify.checkout import copy, replace
+from verify.checkout import ROOT, copy, replace
 from verify.planted import ACT2, ACT6, BROKEN, HARMLESS, HERE, NAKED, PLANTED, TURNED, WRONG, Planted, plant
 
-ROOT = Path(__file__).resolve().parent.parent
 ACTS = [path for path in pages_of(ROOT / "docs") if path.startswith("docs/acts/")]
 BOOK = "perfmodel/book"
 SMALL = (

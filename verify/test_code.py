@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from verify.checkout import ROOT
+
 BIN = Path(sys.executable).parent
 ROOMS = ("perfmodel", "macros", "verify")
 

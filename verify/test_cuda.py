@@ -11,8 +11,7 @@ import torch
 
 from macros import gpu_record
 from verify import cuda
-
-ROOT = Path(__file__).resolve().parent.parent
+from verify.checkout import ROOT
 
 
 def test_every_section_on_this_gpu(tmp_path: Path) -> None:

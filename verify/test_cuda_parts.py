@@ -25,10 +25,10 @@ from perfmodel.lockstep.processes import RunError
 from perfmodel.overlap import copies_s
 from perfmodel.pipeline import AsyncPipeline
 from verify import cuda, gpu, lockstep
+from verify.checkout import ROOT
 from verify.fakegpu import Costs, Fake
 from verify.gpu import Budget, Gpu, Spread, on_the_gpu, until_done, until_queued
 
-ROOT = Path(__file__).resolve().parent.parent
 PRODUCTS = {16: 1e-6, 32: 4e-6}  # one faster than a launch takes, one slower
 
 

@@ -39,8 +39,8 @@ from perfmodel.lockstep import (
     xor_batch,
     xor_net,
 )
+from verify.checkout import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 REPLICAS = (1, 2, 3, 4, 8)
 SHORT = 60  # steps in which every mutant shows, those that strike once in the last of them included
 

@@ -14,7 +14,7 @@ import pytest
 
 from macros import records
 from macros.records import RecordError, load, read
-from verify.checkout import build, copy
+from verify.checkout import ROOT, build, copy
 
 RESULTS: dict[str, Any] = {"l2": {"2": [0.0, 1.4281349483100270e-16]}, "part_in_ten_to": {"2": 15}}
 
@@ -52,7 +52,7 @@ def test_a_fresh_record_is_read_and_nothing_is_trained(stored: Path, made: list[
 
 def test_a_record_says_how_it_was_made_and_not_where(stored: Path) -> None:
     record = read(stored)
-    assert (record.device, record.code) == ("cpu", records.code_hash(records.ROOT / "perfmodel/lockstep"))
+    assert (record.device, record.code) == ("cpu", records.code_hash(ROOT / "perfmodel/lockstep"))
     assert record.machine.split(", ")[1].endswith("CPUs")
     assert os.uname().nodename not in stored.read_text(encoding="utf-8")
     assert record.date.endswith("UTC")
@@ -106,7 +106,7 @@ def test_a_record_of_bytes_that_are_no_text_is_made_again(stored: Path, made: li
 
 def test_the_record_follows_the_code(stored: Path, made: list[str], tmp_path: Path) -> None:
     """The hash is that of the files: any edit, file more or name changed makes the record stale, another line end does not."""
-    code, copy = records.ROOT / "perfmodel/lockstep", tmp_path / "root/perfmodel/lockstep"
+    code, copy = ROOT / "perfmodel/lockstep", tmp_path / "root/perfmodel/lockstep"
     copy.mkdir(parents=True)
     for path in code.glob("*.py"):
         (copy / path.name).write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))

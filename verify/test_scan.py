@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from pathlib import Path
 from typing import Any
 
 import markdown  # type: ignore[import-untyped,unused-ignore]
@@ -19,8 +18,8 @@ from macros import naked, scan
 from macros.audit import CALLABLE
 from macros.markdown import read
 from macros.prose import OTHER, QUOTE
+from verify.checkout import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 steady = settings(derandomize=True, deadline=None, max_examples=200)
 
 

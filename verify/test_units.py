@@ -19,8 +19,8 @@ from perfmodel import units
 from perfmodel.book import LEDGER
 from perfmodel.number import Ledger
 from perfmodel.sources import HERE
+from verify.checkout import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 REGISTRY: Any = pint.UnitRegistry()
 # pint's words for our symbols; FLOP are counted as a dimension of their own, "count" stands in for it.
 ORACLE = {

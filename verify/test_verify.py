@@ -9,8 +9,7 @@ import pytest
 
 from macros import fingerprint, pages
 from verify import __main__ as harness
-
-ROOT = Path(__file__).resolve().parent.parent
+from verify.checkout import ROOT
 
 
 def junit(path: Path, *cases: tuple[str, str]) -> Path:
