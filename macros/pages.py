@@ -149,15 +149,18 @@ def _sources(q: Quantity) -> str:
     return "; ".join(dict.fromkeys(source_html(n) for n in q.numbers))
 
 
-def card(q: Quantity) -> str:
-    """What opens when a reader activates a number. The script adds the link to the ledger and the close button."""
-    single = q.single
-    kind = single.kind if single else "model"
-    says = f'<p class="card-says">{_sentence(single.says)}</p>' if single else ""
+def _about(q: Quantity) -> str:
+    """What a card and an entry of the ledger say alike: what the number is, its formula, and what the symbols stand for."""
+    says = f"<p>{_sentence(q.single.says)}</p>" if q.single else ""
     formula = _formula_html(q)
     block = f'<div class="card-formula">{formula}</div>' if formula else ""
+    return f"{says}{block}{_inputs_html(q)}"
+
+
+def card(q: Quantity) -> str:
+    """What opens when a reader activates a number. The script adds the link to the ledger and the close button."""
     return (
-        f'<template class="card" data-q="{escape(q.expr, quote=True)}"><p class="card-name"><code>{escape(q.expr)}</code> {badge(kind)}</p>{says}{block}{_inputs_html(q)}'
+        f'<template class="card" data-q="{escape(q.expr, quote=True)}"><p class="card-name"><code>{escape(q.expr)}</code> {badge(q.kind)}</p>{_about(q)}'
         f"<p>{_exactly(q) or f'Exactly <data>{shown(q)}</data>.'}</p>"
         f'<p class="card-source">Source: {_sources(q)}.</p></template>'
     )
@@ -200,18 +203,12 @@ def _uses_html(uses: list[Use], audit: Audit, link: Callable[[str], str]) -> str
 
 
 def _entry(q: Quantity, uses: list[Use], audit: Audit, link: Callable[[str], str], twins: list[str]) -> str:
-    single = q.single
-    kind = single.kind if single else "model"
-    says = f"<p>{_sentence(single.says)}</p>" if single else ""
-    formula = _formula_html(q)
-    block = f'<div class="card-formula">{formula}</div>' if formula else ""
     same = f"<p>Same value as {', '.join(f'<code>{t}</code>' for t in twins)}: mind which one you mean.</p>" if twins else ""
-    search = escape(f"{q.expr} {single.says if single else ''}", quote=True)
     return (
-        f'<section class="entry" id="{escape(anchor(q), quote=True)}" data-kind="{kind}" data-text="{search}">'
-        f'<p class="entry-head"><code class="entry-name">{escape(q.expr)}</code> '
-        f'<data class="entry-value">{escape(shown(q))}</data> {badge(kind)}</p>{says}{block}{_inputs_html(q)}'
-        f'<p class="entry-source">{_exactly(q)}Source: {_sources(q)}. {_uses_html(uses, audit, link)}</p>'
+        f'<section class="entry" id="{escape(anchor(q), quote=True)}">'
+        f"<p><code>{escape(q.expr)}</code> "
+        f"<data>{escape(shown(q))}</data> {badge(q.kind)}</p>{_about(q)}"
+        f"<p>{_exactly(q)}Source: {_sources(q)}. {_uses_html(uses, audit, link)}</p>"
         f'<details class="for-authors"><summary>For authors</summary><p><code class="call">{escape(call_text(q))}</code></p>{same}</details></section>'
     )
 

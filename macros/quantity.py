@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from macros import text
-from perfmodel.number import Ledger, Number
+from perfmodel.number import Kind, Ledger, Number
 from perfmodel.units import NONE, UNITS, Dim
 
 _LEVEL = {"+": 1, "-": 1, "*": 2, "/": 2}
@@ -42,6 +42,11 @@ class Quantity:
     def single(self) -> Number | None:
         """The number, when the quantity is just one number and no arithmetic."""
         return self.numbers[0] if self.level == 9 and len(self.numbers) == 1 and self.expr == self.numbers[0].name else None
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the number; "model", computed, for what arithmetic has made."""
+        return self.single.kind if self.single else "model"
 
     def _combine(self, other: Any, sign: str, value: Callable[[Any, Any], Any], *, swap: bool = False) -> Quantity:
         right = quantity(other)

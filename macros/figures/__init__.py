@@ -88,6 +88,4 @@ def table(name: str) -> Piece:
     if name not in TABLES:
         raise QuoteError(f'there is no table "{name}": {", ".join(TABLES)}')
     content = TABLES[name]().html(speaker(TABLES[name].__code__.co_filename))
-    return Piece(
-        f'<div class="scroll table-{name}" role="region" aria-label="Table: {name.replace("-", " ")}">{content}</div>', name
-    )
+    return Piece(f'<div class="scroll" role="region" aria-label="Table: {name.replace("-", " ")}">{content}</div>', name)
