@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from macros import formulas, naked, quotes
+from macros import formulas, naked, quotes, text
 from macros.calls import INLINE, Recorder, Use, recording
 from macros.claims import read
 from macros.code import code, files
@@ -24,17 +24,18 @@ from macros.evaluate import Evaluator, beside, using
 from macros.evaluate import book as current_book
 from macros.figures import FIGURES, TABLES, figure, table
 from macros.files import check_files, pages_of
+from macros.fingerprint import ROOT
 from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
 from macros.labs import LABS, lab
 from macros.links import check_links
 from macros.measured import measured
 from macros.pages import cards, credit, ledger, live, symbols, verification
-from macros.pins import PINS, ROOT, check_book
+from macros.pins import PINS, check_book
 from macros.quantity import Drift, QuoteError, of
 from macros.reality import check_reality
 from macros.records import write_whole
-from macros.scan import MACROS, Call, Fault, Page, prose, scan, source_of
+from macros.scan import MACROS, Call, Fault, Page, scan, source_of
 from macros.structure import check_structure
 from perfmodel.number import KINDS, Ledger, Number
 from perfmodel.units import NONE
@@ -85,19 +86,14 @@ class Audit:
         counts = Counter(use.kind for use in self.uses)
         broken = f", {sorts['broken']} broken" if sorts["broken"] else ""
         return (
-            f"numbers   {counts['q']} quoted: {of_kind}; {_count(counts['r'], 'relation')}; {counts['e']} plain; "
+            f"numbers   {counts['q']} quoted: {of_kind}; {text.counted(counts['r'], 'relation')}; {counts['e']} plain; "
             f"{sorts['unbound']} unbound, {sorts['drifted']} drifted{broken}"
         )
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def kind_of(use: Use) -> str:
     """given, run or measured when the quote is of one such number; computed (model) otherwise."""
-    single = use.quantities[0].single if len(use.quantities) == 1 else None
-    return single.kind if single else "model"
+    return use.quantities[0].kind if len(use.quantities) == 1 else "model"
 
 
 def audit_page(path: str, source: str, evaluator: Evaluator, audit: Audit) -> Page:
@@ -152,7 +148,7 @@ def matching(fragment: str, book: Ledger, around: str = "") -> list[str]:
 
 
 def _naked(page: Page, book: Ledger) -> Iterator[Fault]:
-    words = prose(page)
+    words = page.prose
     for finding in naked.findings(words.text):
         offset = words.at[finding.start]
         if any(start <= offset < end for start, end, _ in words.lost):

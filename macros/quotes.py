@@ -130,7 +130,7 @@ def check(quote: str, *values: Any) -> list[Quantity]:
     if len(claims) != len(flat):
         rule = "a range needs both its ends: " if len(claims) == 2 and not words.startswith("[") else ""
         names = ", ".join(q.expr for q in quantities)
-        raise QuoteError(f'{rule}"{words}" holds {_count(len(claims), "number")}, {names} {_count(len(flat), "value")}')
+        raise QuoteError(f'{rule}"{words}" holds {text.counted(len(claims), "number")}, {names} {text.counted(len(flat), "value")}')
     right = _right(quantities, words)
     for claim, (_, q) in zip(claims, flat, strict=True):
         dim = claim.unit.dim if claim.unit else NONE
@@ -185,7 +185,3 @@ def _right(quantities: list[Quantity], words: str) -> str:
         return shown_[0].replace(text.NBSP, " ")
     right = "–".join(shown_) if len(shown_) == 2 and not words.startswith("[") else f"[{', '.join(shown_)}]"
     return right.replace(text.NBSP, " ")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number != 1 else ''}"

@@ -186,11 +186,6 @@ def macro_of(expression: str) -> str:
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
-def prose(page: Page) -> Prose:
-    """The reader's words of a page, at the places they have in the file."""
-    return page.prose
-
-
 def _marked(source: str, blocks: list[tuple[int, int, str]]) -> str:
     """The source with a mark in the place of each block, the rest of the block dropped."""
     out, at = [], 0

@@ -124,6 +124,11 @@ def singular(unit: str) -> str:
     return unit[:-1] if unit in ("ticks", "days", "months", "years") else unit
 
 
+def counted(number: int, noun: str) -> str:
+    """A count and its noun: 1 number, 2 numbers."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def exact(value: float | int, unit: str) -> str:
     """`value` in `unit` with every digit it has (up to 15)."""
     number = in_unit(value, UNITS[unit] if unit else None)
