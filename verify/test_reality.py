@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from macros import published, reality
+from macros import predictions, published, reality
 from macros.audit import audit_sources
 from macros.figures import TABLES
+from macros.gates import DataSet, Point
 from macros.pins import check_book
-from macros.reality import DataSet, Point, data_set, data_sets
+from macros.reality import data_set, data_sets
 from macros.records import RecordError
 from perfmodel import alphabeta, buckets, collectives, kernels, stages, units
 from perfmodel.book import LEDGER
@@ -62,7 +63,7 @@ def again(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
     """Makes all sets anew and returns what slips, so that a fault can be planted in a model first."""
 
     def slips() -> list[str]:
-        return [slip for make in reality.MAKERS for slip in make().slips()]
+        return [slip for make in predictions.MAKERS for slip in make().slips()]
 
     return slips
 
@@ -288,8 +289,8 @@ def test_the_ddp_step_by_hand() -> None:
     last = point("ddp_step", "cap 64 MiB")
     assert last.predicted == pytest.approx((46.65 + 87.35 + 111.78 * rate + 7.13) * 1e-3, rel=1e-4)
     assert [f"{each.error:+.1%}" for each in data_set("ddp_step").points] == ["+0.1%", "+0.6%", "+1.7%", "+2.8%"]
-    assert sum(size for _, size in reality.gpt()) == 82_601_472  # parameters, section 2 of the source
-    assert 4 * sum(reality.resnet18()) == 46_758_048  # bytes, the issue
+    assert sum(size for _, size in predictions.gpt()) == 82_601_472  # parameters, section 2 of the source
+    assert 4 * sum(predictions.resnet18()) == 46_758_048  # bytes, the issue
 
 
 def test_parameter_servers_by_hand() -> None:
@@ -380,11 +381,11 @@ def test_planted_n_minus_one(monkeypatch: pytest.MonkeyPatch, again: Callable[[]
 
 
 def test_planted_gib_as_gb(monkeypatch: pytest.MonkeyPatch, again: Callable[[], list[str]]) -> None:
-    monkeypatch.setattr(reality, "GB", 2.0**30)
+    monkeypatch.setattr(predictions, "GB", 2.0**30)
     assert {slip.partition(",")[0] for slip in again()} >= {"zero_memory", "baidu"}
-    monkeypatch.setattr(reality, "GB", 1e9)
-    monkeypatch.setattr(reality, "GIB", 1e9)
-    assert len(reality.transformer_memory().slips()) == 12
+    monkeypatch.setattr(predictions, "GB", 1e9)
+    monkeypatch.setattr(predictions, "GIB", 1e9)
+    assert len(predictions.transformer_memory().slips()) == 12
 
 
 @pytest.mark.parametrize("factor", [lambda n: (n - 1) / n, lambda n: 1.0, lambda n: 2 * n / (n - 1)])
@@ -410,5 +411,5 @@ def test_planted_peak_with_sparsity_or_without_half_of_the_chip(
 ) -> None:
     """A peak that is too low makes a bound that reality crosses."""
     gpus = {name: replace(gpu, peaks={p: v / 2 for p, v in gpu.peaks.items()}) for name, gpu in GPUS.items()}
-    monkeypatch.setattr(reality, "GPUS", gpus)
+    monkeypatch.setattr(predictions, "GPUS", gpus)
     assert "roofline" in {slip.partition(",")[0] for slip in again()}

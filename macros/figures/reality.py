@@ -15,7 +15,8 @@ import plotly.graph_objects as go
 
 from macros import published, reality
 from macros.figures.core import Drawn
-from macros.reality import Point, data_set
+from macros.gates import Point, gate_words
+from macros.reality import data_set
 from macros.tables import TIMES, Cell, Instead, Link, Name, Num, Signed, Table, scaled
 from perfmodel.units import MS
 
@@ -352,7 +353,7 @@ def sets() -> Table:
         where = "" if each.where == "all" else f", {each.where}"
         verdict = "no" if each.slips() else "yes"
         rows.append(
-            [Name(each.title), each.kind, Name(each.inputs), Num(len(each.gated)), *errors, Name(reality.gate_words(each) + where), verdict]
+            [Name(each.title), each.kind, Name(each.inputs), Num(len(each.gated)), *errors, Name(gate_words(each) + where), verdict]
         )  # fmt: skip
     wider = " ".join(
         f"A wide gate, for a reason: {each.title[0].lower()}{each.title[1:]}. {each.reason}"
