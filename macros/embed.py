@@ -34,7 +34,7 @@ def figure_html(
         if not re.fullmatch(r"[a-z][a-z0-9-]*", word):
             raise ValueError(f"{name} must be lower-case letters, digits and hyphens, got {word!r}")
     if not alt.strip():
-        raise ValueError(f"figure {id} must have an alt text")
+        raise ValueError(f"figure {id} must have an alt text, got {alt!r}")
     figure = normalise(fig if isinstance(fig, dict) else fig.to_dict())
     wide = draw(figure, width=WIDE, label_prefix=f"{id}-wide-").replace("<svg ", '<svg class="fig-wide" ', 1)
     narrow = draw(figure, width=NARROW, label_prefix=f"{id}-narrow-").replace("<svg ", '<svg class="fig-narrow" ', 1)

@@ -73,7 +73,9 @@ def _print(node: ast.expr, symbol: Callable[[str], str], tex: bool) -> tuple[str
                 pair = {"ceil": (r"\lceil ", r" \rceil", "⌈", "⌉"), "floor": (r"\lfloor ", r" \rfloor", "⌊", "⌋")}[name]
                 return (pair[0] + inner + pair[1] if tex else pair[2] + inner + pair[3]), 9
             return (rf"\{name}\left({inner}\right)" if tex else f"{name}({inner})"), 9
-    raise ValueError(f"cannot print {ast.unparse(node)!r} in a formula")
+    raise ValueError(
+        f"a formula must hold only what can be printed: symbols, numbers, + - * / **, max, min, ceil and floor; got {ast.unparse(node)!r}"
+    )
 
 
 def _expression(number: Number) -> ast.expr:

@@ -144,9 +144,10 @@ def _shape(i: int, given: dict[str, Any]) -> dict[str, Any]:
     shape = {"type": "rect", "xref": "x", "yref": "y", "name": "total", **given}
     _check(f"layout.shapes[{i}]", shape, _SHAPE)
     if missing := {"x0", "x1", "y0", "y1"} - shape.keys():
-        raise ValueError(f"layout.shapes[{i}] lacks {', '.join(sorted(missing))}")
+        raise ValueError(f"layout.shapes[{i}] must have x0, x1, y0 and y1, got none for {', '.join(sorted(missing))}")
     if shape["x0"] != shape["x1"] and shape["y0"] != shape["y1"]:
-        raise ValueError(f"layout.shapes[{i}] must be vertical or horizontal")
+        ends = f"{shape['x0']!r}, {shape['y0']!r} to {shape['x1']!r}, {shape['y1']!r}"
+        raise ValueError(f"layout.shapes[{i}] must be vertical or horizontal, got {ends}")
     return shape
 
 
@@ -154,7 +155,7 @@ def _note(i: int, given: dict[str, Any]) -> dict[str, Any]:
     note = {"xref": "x", "yref": "y", "xanchor": "center", "name": "total", "showarrow": True, **given}
     _check(f"layout.annotations[{i}]", note, _NOTE)
     if missing := {"x", "y", "text"} - note.keys():
-        raise ValueError(f"layout.annotations[{i}] lacks {', '.join(sorted(missing))}")
+        raise ValueError(f"layout.annotations[{i}] must have x, y and text, got none for {', '.join(sorted(missing))}")
     note.setdefault("yanchor", "bottom" if note["yref"] != "y" and note["y"] >= 1 else "middle")
     return note
 
@@ -166,16 +167,19 @@ def _axis(letter: str, given: dict[str, Any], data: list[dict[str, Any]]) -> dic
     axis = {"type": "category" if named else "linear", **given}  # else Plotly takes names such as "1" for numbers
     _check(where, axis, _AXIS)
     if named != (axis["type"] == "category"):
-        raise ValueError(f"{where}.type {axis['type']!r} does not fit its values")
+        raise ValueError(
+            f"{where}.type must be category for names, another for numbers; got {axis['type']!r} for {'names' if named else 'numbers'}"
+        )
     if axis["type"] == "log" and any(value <= 0 for value in values):
-        raise ValueError(f"{where} is logarithmic: all values must be above 0")
+        raise ValueError(f"{where} must hold values above 0, since it is logarithmic; got {min(values)!r}")
     if len(axis.get("tickvals", ())) != len(axis.get("ticktext", ())):
-        raise ValueError(f"{where} must have tickvals and ticktext of one length")
+        sizes = f"{len(axis.get('tickvals', ()))} and {len(axis.get('ticktext', ()))}"
+        raise ValueError(f"{where} must have tickvals and ticktext of one length, got {sizes}")
     if named:
         axis["categoryarray"] = list(axis.get("categoryarray") or dict.fromkeys(values))
         axis["categoryorder"] = "array"
         if missing := [value for value in values if value not in axis["categoryarray"]]:
-            raise ValueError(f"{where}.categoryarray lacks {missing[0]!r}")
+            raise ValueError(f"{where}.categoryarray must hold all names of its values, got no {missing[0]!r}")
     return axis
 
 
@@ -199,10 +203,12 @@ def _bars(data: list[dict[str, Any]], layout: dict[str, Any]) -> list[tuple[int,
     if not bars:
         return []
     if len({trace["orientation"] for _, trace in bars}) > 1:
-        raise ValueError("all bars of a figure must have one orientation")
+        raise ValueError("all bars of a figure must have one orientation, got both")
     across, along = "yx" if bars[0][1]["orientation"] == "h" else "xy"
     if layout[along + "axis"]["type"] != "linear":
-        raise ValueError(f"layout.{along}axis must be linear: a bar's length needs a zero")
+        raise ValueError(
+            f"layout.{along}axis must be linear, since a bar's length needs a zero; got {layout[along + 'axis']['type']}"
+        )
     axis, mode = layout[across + "axis"], layout.get("barmode", "group")
     if mode == "stack" and any("base" in trace for _, trace in bars):
         raise ValueError("layout.barmode must be overlay where bars have a base, got stack")

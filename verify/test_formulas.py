@@ -145,5 +145,5 @@ def test_a_number_without_a_formula_says_what_it_is() -> None:
 
 
 def test_what_is_no_formula_is_refused() -> None:
-    with pytest.raises(ValueError, match="cannot print"):
+    with pytest.raises(ValueError, match="a formula must hold only what can be printed"):
         formulas.symbols(number("n if k else S"))
