@@ -3,7 +3,8 @@
 A transfer of b bytes takes alpha + b/B. `size_bytes`, S, is counted as nccl-tests counts it: what every rank holds in the end of an
 all-gather or a broadcast, at the start of a reduce-scatter or a reduce, and what every rank sends in an all-to-all, its own part
 included. Ports, fluid parts and what is left out (sums are free, a switch carries all ports at full rate) are those of
-`perfmodel.collectives`, where four more ways to allreduce stand: the ring and the direct exchange (`sharded_s`) among them.
+`perfmodel.collectives`, where more ways to allreduce stand, the ring and the direct exchange (`sharded_s`) among them. It calls the same
+bytes `gradient_bytes`, since there they always are a gradient.
 
 The functions `…_s` are closed forms, and those named `…_tasks` return programs for `streams.run` whose total is that closed form.
 

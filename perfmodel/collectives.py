@@ -129,7 +129,7 @@ def parameter_server_s(
 
 
 def ports(gpus: int, cpu: bool = False) -> tuple[str, ...]:
-    """The lanes of `gpus` GPUs in drawing order, and of the CPU if it takes part.
+    """The lanes of `gpus` GPUs in drawing order, and of the CPU if it takes part. Raises ValueError for `gpus` below 1.
 
     >>> ports(2, cpu=True)
     ('GPU 0 out', 'GPU 0 in', 'GPU 1 out', 'GPU 1 in', 'CPU in', 'CPU out')
@@ -140,7 +140,7 @@ def ports(gpus: int, cpu: bool = False) -> tuple[str, ...]:
 
 
 def server_ports(workers: int, servers: int) -> tuple[str, ...]:
-    """The lanes of workers and servers in drawing order.
+    """The lanes of workers and servers in drawing order. Raises ValueError for `workers` or `servers` below 1.
 
     >>> server_ports(1, 1)
     ('worker 0 out', 'worker 0 in', 'server 0 in', 'server 0 out')
@@ -155,7 +155,7 @@ def server_ports(workers: int, servers: int) -> tuple[str, ...]:
 def transfer_task(
     sender: str, receiver: str, duration_s: float, *, update: bool, waits: tuple[int, ...] = (), what: str = ""
 ) -> Task:
-    """One transfer: it holds the sender's out-port and the receiver's in-port.
+    """One transfer: it holds the sender's out-port and the receiver's in-port. Raises ValueError as `Task` does.
 
     >>> transfer_task("GPU 0", "GPU 1", 0.01, update=False).streams
     ('GPU 0 out', 'GPU 1 in')

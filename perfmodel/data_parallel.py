@@ -59,7 +59,7 @@ class Step:
 
 
 def data_parallel_lanes(gpus: int) -> tuple[str, ...]:
-    """The lanes of `data_parallel_tasks` in drawing order.
+    """The lanes of `data_parallel_tasks` in drawing order. Raises ValueError for `gpus` below 1.
 
     >>> data_parallel_lanes(2)
     ("GPU 0's link", 'GPU 0', 'GPU 1')

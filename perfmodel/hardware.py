@@ -102,8 +102,10 @@ def move_s(*, size_bytes: float, bytes_per_s: float, latency_s: float = 0.0) -> 
 def lanes_bytes_per_s(*, lanes: int, lane_bytes_per_s: float) -> float:
     """What `lanes` lanes carry together, each way. Raises ValueError for `lanes` below 1, and a rate of 0 or below.
 
-    >>> lanes_bytes_per_s(lanes=4, lane_bytes_per_s=16 * GBIT) == 8 * GB  # PCIe 4.0, Dive into Deep Learning 13.4
+    >>> lanes_bytes_per_s(lanes=4, lane_bytes_per_s=16 * GBIT) == 8 * GB  # PCIe 4.0
     True
+
+    Source: Dive into Deep Learning 13.4.
     """
     at_least("lanes", lanes, 1)
     return lanes * positive("lane_bytes_per_s", lane_bytes_per_s)
@@ -112,8 +114,10 @@ def lanes_bytes_per_s(*, lanes: int, lane_bytes_per_s: float) -> float:
 def one_way_bytes_per_s(*, both_ways_bytes_per_s: float) -> float:
     """What a link carries in one direction, when its rate is given for both together. Raises ValueError for a rate of 0 or below.
 
-    >>> one_way_bytes_per_s(both_ways_bytes_per_s=300 * GBIT) == 18.75 * GB  # NVLink, Dive into Deep Learning 13.7
+    >>> one_way_bytes_per_s(both_ways_bytes_per_s=300 * GBIT) == 18.75 * GB  # NVLink
     True
+
+    Source: Dive into Deep Learning 13.7.
     """
     return positive("both_ways_bytes_per_s", both_ways_bytes_per_s) / 2
 
@@ -142,6 +146,8 @@ def burst_bytes_per_s(*, beats: int, width_bytes: float, first_s: float, beat_s:
 
     >>> round(burst_bytes_per_s(beats=1, width_bytes=8, first_s=100e-9, beat_s=0.2e-9))  # a random read of 64 bits
     80000000
+
+    Source: Dive into Deep Learning 13.4; hand calculation.
     """
     return beats * positive("width_bytes", width_bytes) / burst_s(beats=beats, first_s=first_s, beat_s=beat_s)
 
@@ -151,6 +157,8 @@ def burst_limit_bytes_per_s(*, width_bytes: float, beat_s: float) -> float:
 
     >>> round(burst_limit_bytes_per_s(width_bytes=8, beat_s=0.2e-9) / GB)
     40
+
+    Source: hand calculation.
     """
     return positive("width_bytes", width_bytes) / positive("beat_s", beat_s)
 

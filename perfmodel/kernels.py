@@ -2,7 +2,7 @@
 
 Each function here is also translated to JavaScript, one at a time, and must give the same numbers there. So the code keeps to
 what both languages do alike: no negative `%`, no `x[-1]`, no exceptions, no objects. Inputs are checked by the layer above
-(`streams`, `pipeline`, `collectives`): these functions trust them. Times are in any one unit; sizes and rates are in bytes and
+(`streams`, `pipeline`, `collectives`, `cluster` and others): these functions trust them. Times are in any one unit; sizes and rates are in bytes and
 bytes per second.
 """
 

@@ -53,7 +53,7 @@ def python_bound_step_s(*, ops: int, gpus: int, launch_s: float, op_s: float) ->
 
 
 def launch_lanes(gpus: int) -> tuple[str, ...]:
-    """The lanes of `launch_tasks` in drawing order.
+    """The lanes of `launch_tasks` in drawing order. Raises ValueError for `gpus` below 1.
 
     >>> launch_lanes(2)
     ('Python', 'GPU 0', 'GPU 1')

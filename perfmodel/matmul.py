@@ -115,6 +115,8 @@ def multiply_add_s(*, n: int, time_s: float, overhead_s: float) -> float:
 
     >>> multiply_add_s(n=10, time_s=3.0, overhead_s=1.0)
     0.002
+
+    Source: hand calculation.
     """
     at_least("n", n, 1)
     not_negative("overhead_s", overhead_s)
@@ -144,5 +146,7 @@ def half_speed_side(*, overhead_s: float, each_s: float) -> float:
 
     >>> round(half_speed_side(overhead_s=1e-3, each_s=1e-9), 9)
     100.0
+
+    Source: hand calculation: overhead = n³·c.
     """
     return float((not_negative("overhead_s", overhead_s) / positive("each_s", each_s)) ** (1 / 3))

@@ -42,7 +42,7 @@ def devices_s(*, kernels: int, kernel_s: float, barrier: bool, devices: int = 2)
 
 
 def device_lanes(devices: int = 2) -> tuple[str, ...]:
-    """The lanes of `devices_tasks` in drawing order.
+    """The lanes of `devices_tasks` in drawing order. Raises ValueError for `devices` below 1.
 
     >>> device_lanes()
     ('GPU 0', 'GPU 1')

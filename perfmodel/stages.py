@@ -20,8 +20,8 @@ from typing import Literal, NamedTuple, get_args
 from perfmodel.streams import Task
 from perfmodel.units import at_least, not_negative, positive
 
-Schedule = Literal["gpipe", "gpipe in order", "1f1b"]
-SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
+ScheduleName = Literal["gpipe", "gpipe in order", "1f1b"]
+SCHEDULES: tuple[ScheduleName, ...] = get_args(ScheduleName)
 
 
 class Pass(NamedTuple):
@@ -75,7 +75,7 @@ def pipeline_s(*, stages: int, microbatches: int, forward_s: float, backward_s: 
     return (microbatches + (stages - 1) / chunks) * (forward_s + backward_s)
 
 
-def order(schedule: Schedule, *, stages: int, microbatches: int, device: int, chunks: int = 1) -> list[Pass]:
+def order(schedule: ScheduleName, *, stages: int, microbatches: int, device: int, chunks: int = 1) -> list[Pass]:
     """What one device does, in order. Microbatches, parts and devices count from 0.
 
     GPipe runs all microbatches forwards, and then all backwards, the last one first; "in order" the first one first. 1F1B runs as
@@ -111,7 +111,7 @@ def order(schedule: Schedule, *, stages: int, microbatches: int, device: int, ch
     return up[:lead] + pairs + down[len(down) - lead :]
 
 
-def in_flight(schedule: Schedule, *, stages: int, microbatches: int, device: int, chunks: int = 1) -> float:
+def in_flight(schedule: ScheduleName, *, stages: int, microbatches: int, device: int, chunks: int = 1) -> float:
     """The most microbatches whose activations a device holds at once, each chunk counting 1/v. Raises as `order` does.
 
     GPipe holds all m; 1F1B at most p − device; interleaved, the first device holds p·(1 + (p−1)/(p·v)).
@@ -129,7 +129,7 @@ def in_flight(schedule: Schedule, *, stages: int, microbatches: int, device: int
 
 
 def stage_lanes(stages: int) -> tuple[str, ...]:
-    """The lanes of `pipeline_tasks` in drawing order.
+    """The lanes of `pipeline_tasks` in drawing order. Raises ValueError for `stages` below 1.
 
     >>> stage_lanes(2)
     ('device 0', 'device 1')
@@ -138,7 +138,7 @@ def stage_lanes(stages: int) -> tuple[str, ...]:
 
 
 def pipeline_tasks(
-    schedule: Schedule,
+    schedule: ScheduleName,
     *,
     stages: int,
     microbatches: int,

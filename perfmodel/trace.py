@@ -10,7 +10,16 @@ from perfmodel.streams import Schedule
 
 
 def trace(schedules: Mapping[str, Schedule], unit: str) -> str:
-    """The schedules in Chrome's trace format, which Perfetto reads. A tick is shown as a microsecond, and the file says so."""
+    """The schedules as a JSON text in Chrome's trace format: a process each, under its key, a thread a lane, an event a span and lane.
+
+    `unit` is "ticks" where the times are ticks, anything else where they are seconds. A tick is shown as a microsecond, and the file
+    says so.
+
+    >>> from perfmodel.streams import Task, run
+    >>> made = json.loads(trace({"one": run([Task(name="a", streams=("GPU",), duration_s=2e-6)])}, "s"))
+    >>> [(event["name"], event["dur"]) for event in made["traceEvents"] if event["ph"] == "X"]
+    [('a', 2.0)]
+    """
     size = 1.0 if unit == "ticks" else 1e6
     events: list[dict[str, Any]] = []
     for pid, (prefix, schedule) in enumerate(schedules.items()):

@@ -1,7 +1,8 @@
 """Units: SI floats to multiply by, and the closed table of the units a quote may use.
 
 A value is always a plain float in SI (seconds, bytes, bytes per second, FLOP). Write `160 * MB`, never `160e6`, and divide out
-only where text is made. `UNITS` is the only place that says what "MB" or "Gbit/s" means; a unit that is not in it is refused.
+only where text is made. The constants are for code. For what people write there is `UNITS`, the closed table of units and their exact
+sizes: a unit that is not in it is refused.
 
 >>> 160 * MB / (16 * GB) == 10 * MS
 True

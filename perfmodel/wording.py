@@ -1,4 +1,4 @@
-"""What the labs write: how long a time feels ("3.3 s", "39 days"), and numbers with their units as the pages show them.
+"""What the labs and the command line write: how long a time feels ("3.3 s", "39 days"), and numbers with their units as the pages show them.
 
 Plain functions over floats, ints and strings, for the browser to run as well: no format strings, since Python and JavaScript
 round ties differently. They trust their inputs: finite numbers of at least 0. `macros.text` does the same for the pages, exactly

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch.distributed.pipelining import schedules as torch_schedules
 
 from perfmodel import stages
-from perfmodel.stages import Schedule, bubble_fraction, in_flight, order, pipeline_s, pipeline_tasks, stage_lanes
+from perfmodel.stages import ScheduleName, bubble_fraction, in_flight, order, pipeline_s, pipeline_tasks, stage_lanes
 from perfmodel.streams import run
 from verify import simulate
 
@@ -51,7 +51,7 @@ INTERLEAVED = {
 }
 
 
-def drawn(schedule: Schedule, *, microbatches: int, backward: int, first: int) -> str:
+def drawn(schedule: ScheduleName, *, microbatches: int, backward: int, first: int) -> str:
     """A schedule as above; `first` is the digit of the first microbatch."""
     tasks = pipeline_tasks(schedule, stages=4, microbatches=microbatches, forward_s=1, backward_s=backward)
     done = run(tasks, stage_lanes(4))
@@ -231,7 +231,7 @@ def test_bad_input_is_refused(call: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("schedule", ["gpipe", "1f1b"])
-def test_64_stages_and_512_microbatches(schedule: Schedule) -> None:
+def test_64_stages_and_512_microbatches(schedule: ScheduleName) -> None:
     tasks = pipeline_tasks(schedule, stages=64, microbatches=512, forward_s=1, backward_s=2)
     assert len(tasks) == 65_536
     assert run(tasks).total_s == pipeline_s(stages=64, microbatches=512, forward_s=1, backward_s=2) == 575 * 3
