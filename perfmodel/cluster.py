@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from perfmodel import alphabeta, kernels
 from perfmodel.devices import GPUS
-from perfmodel.hardware import ETHERNET, PCIE_3, Pipe
+from perfmodel.hardware import ETHERNET, PCIE_3, Pipe, one_way_bytes_per_s
 from perfmodel.sources import D2L_PARAMETER_SERVERS, HERE, Source
 from perfmodel.streams import Task
 from perfmodel.units import GB, GBIT, US, at_least, not_negative, positive
@@ -32,9 +32,18 @@ DGX_H100_SHEET = Source(
     url="https://www.nvidia.com/en-us/data-center/dgx-h100/",
     place="networking",
 )
-V100_NVLINK = Pipe(name="three NVLinks of a V100", bytes_per_s=3 * 300 * GBIT / 2, kind="derived", source=D2L_PARAMETER_SERVERS)
-H100_NVLINK = Pipe(name="NVLink of an H100", bytes_per_s=900 * GB / 2, kind="vendor peak", source=H100_SHEET)
-PCIE_5 = Pipe(name="PCIe 5.0 ×16", bytes_per_s=128 * GB / 2, kind="vendor peak", source=H100_SHEET)
+V100_NVLINK = Pipe(
+    name="three NVLinks of a V100",
+    bytes_per_s=3 * one_way_bytes_per_s(both_ways_bytes_per_s=300 * GBIT),
+    kind="derived",
+    source=D2L_PARAMETER_SERVERS,
+)
+H100_NVLINK = Pipe(
+    name="NVLink of an H100", bytes_per_s=one_way_bytes_per_s(both_ways_bytes_per_s=900 * GB), kind="vendor peak", source=H100_SHEET
+)
+PCIE_5 = Pipe(
+    name="PCIe 5.0 ×16", bytes_per_s=one_way_bytes_per_s(both_ways_bytes_per_s=128 * GB), kind="vendor peak", source=H100_SHEET
+)
 NETWORK_400 = Pipe(name="one 400 Gbit/s port a GPU", bytes_per_s=400 * GBIT, kind="vendor peak", source=DGX_H100_SHEET)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perfmodel import collectives, kernels
 from perfmodel.book.ledger import LEDGER
-from perfmodel.hardware import V100_SHEET
+from perfmodel.hardware import V100_SHEET, one_way_bytes_per_s
 from perfmodel.number import Number
 from perfmodel.sources import D2L_PARAMETER_SERVERS, HERE, RING
 from perfmodel.streams import Task, run
@@ -83,7 +83,15 @@ _v = _given("nvlink.gpus", 8, "", "the V100s of the book's larger server", _book
 _links = _given("nvlink.links", 3, "", "the NVLinks a GPU sends on at once: two in one ring, one in the other", _book)
 _rounded = _given("nvlink.rounded_link", 18 * GB, "GB/s", "one NVLink in one direction, as the book rounds it", _book)
 _both = _given("nvlink.both_ways", 300 * GBIT, "Gbit/s", "one NVLink, both directions together", _book)
-_way = _model("nvlink.link", _both.value / 2, "GB/s", "one NVLink in one direction", _book, "B/2", B=_both)
+_way = _model(
+    "nvlink.link",
+    one_way_bytes_per_s(both_ways_bytes_per_s=_both.value),
+    "GB/s",
+    "one NVLink in one direction",
+    _book,
+    "B/2",
+    B=_both,
+)
 for _tag, _link, _how in (("rounded", _rounded, "with the book's rounded link"), ("exact", _way, "with half of 300 Gbit/s a link")):
     _rate = _links.value * _link.value
     _model(f"nvlink.{_tag}_short", 2 * _S.value / _rate, "ms", f"the NVLink ring without its (n−1)/n, {_how}", _book,
