@@ -12,7 +12,7 @@ from typing import Any
 
 from macros import gpu_record
 from macros.fingerprint import ROOT
-from macros.gpu_record import GpuRecord
+from macros.gpu_record import DeviceRecord
 from macros.records import FOLDER
 
 PATH = FOLDER / "matmul.json"
@@ -21,7 +21,7 @@ CODE = ("verify/measure.py",)
 CURE = "run make measure"
 
 
-def read() -> GpuRecord | None:
+def read() -> DeviceRecord | None:
     """The record of this checkout; None where there is no file. Raises RecordError for one that is torn or was changed."""
     return gpu_record.read(PATH, CURE)
 

@@ -23,8 +23,8 @@ CURE = "run make cuda on a machine with a GPU"
 
 
 @dataclass(frozen=True, kw_only=True)
-class GpuRecord:
-    """A run, finished or not. `code` is the hash of the code that made it, `digest` that of everything else here."""
+class DeviceRecord:
+    """A run on a device, finished or not: on a GPU, or on a CPU (`cpu_record`). `code` is the hash of the code that made it, `digest` that of everything else here."""
 
     what: str
     date: str
@@ -35,8 +35,8 @@ class GpuRecord:
 
     @property
     def device(self) -> str:
-        """The GPU, by the name that its driver gives it."""
-        return str(self.environment.get("device", "a GPU without a name"))
+        """The GPU or the CPU, by the name that its driver or its system gives it."""
+        return str(self.environment.get("device", "a device without a name"))
 
     @property
     def day(self) -> str:
@@ -44,16 +44,16 @@ class GpuRecord:
         return self.date.partition(" ")[0]
 
 
-def sealed(*, date: str, environment: dict[str, Any], sections: dict[str, Any], code: str, what: str = WHAT) -> GpuRecord:
+def sealed(*, date: str, environment: dict[str, Any], sections: dict[str, Any], code: str, what: str = WHAT) -> DeviceRecord:
     """A record of this content, as it will be read: text keys, no tuples. Raises ValueError for a number that is not finite."""
     plain = json.loads(json.dumps({"date": date, "environment": environment, "code": code, "sections": sections}, allow_nan=False))
-    return GpuRecord(what=what, digest=digest(plain), **plain)
+    return DeviceRecord(what=what, digest=digest(plain), **plain)
 
 
-def read(path: Path, cure: str = CURE) -> GpuRecord | None:
+def read(path: Path, cure: str = CURE) -> DeviceRecord | None:
     """The record in a file; None where there is no file. Raises RecordError for one that is torn or was changed after it was made."""
     try:
-        record = GpuRecord(**json.loads(path.read_text(encoding="utf-8")))
+        record = DeviceRecord(**json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except (ValueError, TypeError) as error:  # no JSON, no UTF-8; no object, keys that are missing or unknown

@@ -13,7 +13,7 @@ from typing import Any
 from macros import gpu_record, text
 from macros.calls import Piece
 from macros.evaluate import speaker
-from macros.gpu_record import GpuRecord
+from macros.gpu_record import DeviceRecord
 from macros.quantity import QuoteError
 from macros.records import RecordError
 from macros.tables import RATES, SPEEDS, TIMED, TIMES, Cell, Code, Name, Num, Power, Table, scaled, timed
@@ -25,7 +25,7 @@ from perfmodel.pipeline import AsyncPipeline
 # Sections -------------------------------------------------------------------------------------------------------------------------
 
 
-def _lockstep(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str]:
+def _lockstep(found: Mapping[str, Any], record: DeviceRecord) -> Iterator[Table | str]:
     rows: list[list[Cell]] = []
     for part, name in (("in_process", "In one process"), ("gloo", "Over processes that share the GPU"), ("nccl", "Over NCCL")):
         runs = found[part]
@@ -42,7 +42,7 @@ def _lockstep(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | s
         yield Table(head, rows, "Replicas against one on the same GPU")
 
 
-def _queue(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str]:
+def _queue(found: Mapping[str, Any], record: DeviceRecord) -> Iterator[Table | str]:
     costs: list[list[Cell]] = []
     rows: list[list[Cell]] = []
     for size in found["sizes"]:
@@ -56,7 +56,7 @@ def _queue(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str]
     yield Table(("Side", "Tasks", "Fetched", *TIMED), rows, "Several products in a row")
 
 
-def _copies(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str]:
+def _copies(found: Mapping[str, Any], record: DeviceRecord) -> Iterator[Table | str]:
     rates = {(row["pinned"], row["way"]): row for row in sorted(found["rows"], key=lambda row: row["bytes"])}  # of the largest
     rows: list[list[Cell]] = []
     for row in found["rows"]:
@@ -69,7 +69,7 @@ def _copies(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
     yield Table(("Memory", "Way", "Size", "Rate", *TIMED), rows, "Copies between the memory of the host and that of the GPU")
 
 
-def _overlap(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str]:
+def _overlap(found: Mapping[str, Any], record: DeviceRecord) -> Iterator[Table | str]:
     rows: list[list[Cell]] = []
     for size in found["sizes"]:
         times = {"kernels": size["kernels"], "kernel_s": size["kernel_s"], "copy_s": size["copy_s"]}
@@ -85,7 +85,7 @@ def _overlap(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | st
     )
 
 
-def _memory(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str]:
+def _memory(found: Mapping[str, Any], record: DeviceRecord) -> Iterator[Table | str]:
     largest = max(found["rows"], key=lambda row: row["bytes"], default=None)
     rows: list[list[Cell]] = []
     for row in found["rows"]:
@@ -94,7 +94,7 @@ def _memory(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
     yield Table(("Size", "Rate", *TIMED), rows, "Copies within the memory of the GPU: each byte is read and written")
 
 
-def _matmul(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str]:
+def _matmul(found: Mapping[str, Any], record: DeviceRecord) -> Iterator[Table | str]:
     moved = record.sections.get("memory", {}).get("rows", [])
     memory = max(moved, key=lambda row: row["bytes"], default=None)
     rows: list[list[Cell]] = []
@@ -114,7 +114,7 @@ def _matmul(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str
     yield Table(("Precision", "Side", "Rate", *TIMED), rows, "Products of square matrices, and the roofline of this GPU")
 
 
-def _programs(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | str]:
+def _programs(found: Mapping[str, Any], record: DeviceRecord) -> Iterator[Table | str]:
     rows: list[list[Cell]] = []
     for row in found["rows"]:
         if "measured" not in row:
@@ -133,7 +133,7 @@ def _programs(found: Mapping[str, Any], record: GpuRecord) -> Iterator[Table | s
         yield Table(head, rows, "A forward pass of the network of Act 1, each time from the call to the result")
 
 
-Draw = Callable[[Mapping[str, Any], GpuRecord], Iterator[Table | str]]
+Draw = Callable[[Mapping[str, Any], DeviceRecord], Iterator[Table | str]]
 SECTIONS: Mapping[str, Draw] = MappingProxyType(
     {"lockstep": _lockstep, "queue": _queue, "copies": _copies, "overlap": _overlap, "memory": _memory, "matmul": _matmul, "programs": _programs}
 )  # fmt: skip
@@ -161,7 +161,7 @@ def _starved(found: Any) -> bool:
 STARVED = '<p class="unverified">In some rounds the GPU waited for Python, whatever it was given to do: the times of its kernels say too much there.</p>'
 
 
-def badge(record: GpuRecord) -> str:
+def badge(record: DeviceRecord) -> str:
     """What a table of the page says of itself."""
     return f'<span class="badge badge-measured">measured · {escape(record.device)} · {record.day}</span>'
 
@@ -184,7 +184,7 @@ ABOUT = (
 )  # fmt: skip
 
 
-def _read() -> GpuRecord | None:
+def _read() -> DeviceRecord | None:
     try:
         return gpu_record.read(gpu_record.PATH)
     except RecordError as error:
@@ -205,7 +205,7 @@ def _table(table: Table) -> str:
     return f'<div class="scroll measured" role="region" aria-label="{escape(table.caption)}">{table.html(speaker(__file__))}</div>'
 
 
-def _head(record: GpuRecord) -> str:
+def _head(record: DeviceRecord) -> str:
     about = {**record.environment}
     if "memory_bytes" in about:
         about["memory_bytes"] = text.show(about["memory_bytes"], "GiB", 0)
@@ -216,7 +216,7 @@ def _head(record: GpuRecord) -> str:
     return f"{stale}<p>Measured on {_data(record.date)}. {badge(record)}</p>{wrong}{table}"
 
 
-def _section(name: str, record: GpuRecord) -> str:
+def _section(name: str, record: DeviceRecord) -> str:
     found = record.sections.get(name)
     if found is None:
         return '<p class="unverified">The recorded run does not hold this part.</p>'

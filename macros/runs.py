@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from macros import cpu_record
-from macros.gpu_record import GpuRecord
+from macros.gpu_record import DeviceRecord
 from macros.records import Record, RecordError, load
 from perfmodel import matmul
 from perfmodel.hardware import ROOFLINE
@@ -136,7 +136,7 @@ def _enter_noise(ledger: Ledger) -> None:
         )
 
 
-def clocked(record: GpuRecord) -> Source:
+def clocked(record: DeviceRecord) -> Source:
     """Where a measured number comes from: this record, with its date, its processor and its library."""
     about = record.environment
     place = f"measured {record.date}, {record.device}, {about['threads']} threads, {about['blas']}, PyTorch {about['torch']}"

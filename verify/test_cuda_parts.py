@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from macros import gpu_record
-from macros.gpu_record import GpuRecord
+from macros.gpu_record import DeviceRecord
 from macros.records import RecordError, write
 from perfmodel.lockstep import FAULTS, LOCKSTEP, Run, train
 from perfmodel.lockstep.job import Training
@@ -463,7 +463,7 @@ def test_a_section_that_raises_is_recorded_and_the_others_run(
     )
     seen: list[list[str]] = []
 
-    def noted(record: GpuRecord, path: Path) -> None:
+    def noted(record: DeviceRecord, path: Path) -> None:
         seen.append(list(record.sections))
         write(record, path)
 
@@ -501,7 +501,7 @@ def test_products_in_float32_are_not_rounded_and_all_is_as_before(tmp_path: Path
     assert (found["memory"]["during"], products.fp32_precision) == ("ieee", before)
 
 
-def record(**changed: Any) -> GpuRecord:
+def record(**changed: Any) -> DeviceRecord:
     content = {"date": "2026-01-02 03:04 UTC", "environment": {"device": "Fake GPU"}, "sections": {"a": {"rows": []}}, "code": "0"}
     return gpu_record.sealed(**{**content, **changed})
 

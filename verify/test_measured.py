@@ -26,7 +26,7 @@ Change = Callable[[dict[str, Any], dict[str, Any]], None]  # of (sections, envir
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> gpu_record.GpuRecord:
+def made(tmp_path_factory: pytest.TempPathFactory) -> gpu_record.DeviceRecord:
     """What `make cuda` writes, of a GPU that is made up and small."""
     path = tmp_path_factory.mktemp("made") / "cuda.json"
     threads = torch.get_num_threads()
@@ -58,7 +58,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def kept(made: gpu_record.GpuRecord, path: Path) -> Callable[..., None]:
+def kept(made: gpu_record.DeviceRecord, path: Path) -> Callable[..., None]:
     """Puts the record there, changed and sealed again, as another run would have written it."""
 
     def put(change: Change = lambda sections, environment: None, code: str = "") -> None:

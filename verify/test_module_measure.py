@@ -14,9 +14,9 @@ import pytest
 from macros import cpu_record, runs
 from macros.audit import audit_sources
 from macros.calls import Recorder, recording
-from macros.evaluate import speaker, using
+from macros.evaluate import book, speaker, using
 from macros.figures import module as figures
-from macros.gpu_record import GpuRecord, sealed
+from macros.gpu_record import DeviceRecord, sealed
 from macros.quantity import QuoteError
 from macros.records import RecordError, digest, write
 from perfmodel.book import LEDGER
@@ -77,7 +77,7 @@ def test_it_writes_a_record_that_names_no_machine(small: None, tmp_path: Path, c
     assert measure.main(["--out", str(path)]) == 0
     text = path.read_text(encoding="utf-8")
     assert platform.node() not in text
-    record = GpuRecord(**json.loads(text))
+    record = DeviceRecord(**json.loads(text))
     assert record.what == cpu_record.WHAT
     assert record.code == cpu_record.code_hash()
     assert [row["side"] for row in record.sections["matmul"]["rows"]] == [2, 4]
@@ -108,7 +108,7 @@ ABOUT = {
 COSTS = {16: 3e-6, 512: 2.2e-3, 4096: 1.000002}  # the call takes 2 µs, so c = 1 s / 4096³
 
 
-def made(costs: dict[int, float] = COSTS, code: str = "") -> GpuRecord:
+def made(costs: dict[int, float] = COSTS, code: str = "") -> DeviceRecord:
     def row(seconds: float) -> dict[str, Any]:
         return {"median": seconds, "low": 0.9 * seconds, "high": 1.1 * seconds, "best": 0.8 * seconds, "rounds": 7, "calls": 1}
 
@@ -124,7 +124,8 @@ def made(costs: dict[int, float] = COSTS, code: str = "") -> GpuRecord:
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the build looks for the record."""
+    """Where the build looks for the record. The book of this process has its numbers before: it keeps those it gets first."""
+    book()
     monkeypatch.setattr(cpu_record, "PATH", tmp_path / "matmul.json")
     return tmp_path / "matmul.json"
 
@@ -158,6 +159,12 @@ def test_the_line_is_made_from_two_times(another: Ledger) -> None:
         str(another["products.t512"].source)
         == "Training at Scale, measured 2026-01-02 03:04 UTC, A CPU, 4 threads, a library 1.2, PyTorch 9.9"
     )
+
+
+def test_another_record_leaves_the_book_of_this_process_alone(another: Ledger) -> None:
+    figures.matmul_cube()  # the first to ask for the book, when this test runs alone
+    assert another["products.t16"].value == 3e-6
+    assert LEDGER["products.t16"].value != 3e-6
 
 
 def test_the_words_follow_the_record(another: Ledger) -> None:

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from macros import cpu_record, runs, text
 from macros.evaluate import book
 from macros.figures.core import Drawn, count, scheduled, total, value
-from macros.gpu_record import GpuRecord
+from macros.gpu_record import DeviceRecord
 from macros.quantity import QuoteError, value_text
 from macros.records import RecordError, load
 from macros.tables import SIZES, SPEEDS, TIMED, Cell, Code, Instead, Name, Num, Power, Table, scaled, timed
@@ -105,7 +105,7 @@ def clock_readings() -> Table:
     return Table(("You wait", "The clock shows", "Which is"), rows)
 
 
-def _products() -> GpuRecord:
+def _products() -> DeviceRecord:
     """The record of products on a CPU. Raises QuoteError, in an author's words, where there is none."""
     try:
         record = cpu_record.read()
@@ -116,12 +116,12 @@ def _products() -> GpuRecord:
     return record
 
 
-def _badge(record: GpuRecord) -> str:
+def _badge(record: DeviceRecord) -> str:
     stale = "" if record.code == cpu_record.code_hash() else " · made by other code"
     return f"measured · {record.device}, {record.environment['threads']} threads · {record.day}{stale}"
 
 
-def _sides(record: GpuRecord) -> list[int]:
+def _sides(record: DeviceRecord) -> list[int]:
     return [row["side"] for row in record.sections["matmul"]["rows"]]
 
 
@@ -223,7 +223,7 @@ def matmul_exercise() -> Table:
     return Table(("Side", *TIMED, "Rate"), rows, _straight(record))
 
 
-def _straight(record: GpuRecord) -> str:
+def _straight(record: DeviceRecord) -> str:
     """Whether the exercise's times lie on the line, as far as they can tell: does each size's line lie between its quartiles?"""
     asked = [row for row in record.sections["matmul"]["rows"] if row["side"] >= count("cube.first")][:-1]
     within = all(row["low"] <= value(f"products.p{row['side']}") <= row["high"] for row in asked)
