@@ -94,11 +94,17 @@ def test_labels_come_out_as_written() -> None:
         (lambda f: f["layout"].update(polar={}), r"layout\.polar is not drawn"),
         (lambda f: f["layout"].update(barmode="relative"), r"layout\.barmode must be one of .* got 'relative'"),
         (lambda f: f["layout"].update(barmode="stack"), r"layout\.barmode must be overlay"),
-        (lambda f: f["layout"]["xaxis"].update(type="log"), r"layout\.xaxis must hold values above 0, .* got 0|layout\.xaxis must be linear"),
+        (
+            lambda f: f["layout"]["xaxis"].update(type="log"),
+            r"layout\.xaxis must hold values above 0, .* got 0|layout\.xaxis must be linear",
+        ),
         (lambda f: f["layout"]["shapes"][0].pop("type"), r"layout\.shapes\[0\]\.type must be one of line, got 'rect'"),
         (lambda f: f["layout"]["shapes"][0].update(x1=5), r"layout\.shapes\[0\] must be vertical or horizontal, got "),
         (lambda f: f["layout"]["annotations"][0].pop("showarrow"), r"layout\.annotations\[0\]\.showarrow must be one of False"),
-        (lambda f: f["layout"]["yaxis"].update(categoryarray=["w1"]), r"layout\.yaxis\.categoryarray must hold all names of its values, got no 'w2'"),
+        (
+            lambda f: f["layout"]["yaxis"].update(categoryarray=["w1"]),
+            r"layout\.yaxis\.categoryarray must hold all names of its values, got no 'w2'",
+        ),
     ],
 )
 def test_what_the_svg_cannot_show_is_refused_by_name(change: Any, message: str) -> None:
