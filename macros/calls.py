@@ -25,7 +25,7 @@ class Piece:
 
     html: str
     text: str
-    kind: str = "block"  # q, rel, plain, formula, block
+    kind: str = "block"  # what the build does with it: see `Renderer._html`; a block stands as it is
     quantity: Quantity | None = None
 
 

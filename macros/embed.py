@@ -27,7 +27,7 @@ def figure_html(
 ) -> str:
     """A figure from a Plotly figure or its dict, the same text for the same input.
 
-    `id` names the figure on its page, `alt` is what a screen reader says in its place, `kind` is one word for CSS.
+    `id` names the figure on its page, `alt` is what a screen reader says in its place, `kind` is one word: that of its `badge`.
     Raises ValueError for what the SVG cannot show, an id that cannot stand in a URL, or an empty alt text.
     """
     for name, word in (("id", id), ("kind", kind)):
