@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 import torch
 
-CODE = Path(__file__).resolve().parent.parent / "docs" / "code"
+from verify.checkout import ROOT
+
+CODE = ROOT / "docs" / "code"
 TIMEOUT_S = 240  # each takes seconds; a first torch.compile, two workers and two busy cores make it more
 NUMBER = r"-?\d+(\.\d+)?(e[-+]\d+)?"
 
@@ -158,6 +160,18 @@ def imported(name: str) -> ModuleType:
 
 def test_every_sample_is_expected() -> None:
     assert {p.name for p in CODE.glob("*.py")} == set(EXPECTED)
+
+
+def hidden(pages: Iterable[str]) -> set[str]:
+    """The samples that no page shows anything of."""
+    return set(EXPECTED) - {name for text in pages for name in re.findall(r'\bcode\("([\w.-]+)"', text)}
+
+
+def test_every_sample_is_shown_on_some_page() -> None:
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md")}
+    assert hidden(pages.values()) == set()
+    pages.pop("6-allreduce")
+    assert hidden(pages.values()) == {"ring_allreduce.py"}
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))

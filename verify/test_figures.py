@@ -6,14 +6,14 @@ import csv
 import io
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from macros.figures import FIGURES, TABLES, make
 from perfmodel.book import LEDGER
+from verify.checkout import ROOT
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCS = ROOT / "docs"
 PAGES = {path: path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}
 # The number of the book that the last bar of a timeline ends at.
 ENDS = {
