@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from bs4.element import Comment, NavigableString, Tag
 
 from macros import naked, text
-from macros.audit import Audit, audit_sources
+from macros.audit import Audit, audit_sources, report
 from macros.fixes import literal
 from macros.markdown import ADDRESS
 from macros.prose import DROP, OTHER, PLAIN, QUOTE, RELATION, SPOKEN, STOP, mask
@@ -249,11 +249,7 @@ def main(arguments: list[str]) -> int:
         print(f"{site} holds no built page: run make site first", file=sys.stderr)
         return 2
     audit = audit_sources()
-    faults = [*audit.faults, *audit_site(site, audit)]
-    for fault in faults:
-        print(fault)
-    print(audit.coverage())
-    return 1 if faults else 0
+    return report(audit, audit_site(site, audit))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from typing import Any, NamedTuple
 
-from macros.quantity import Drift, Quantity, QuoteError, quantity, shown
+from macros.quantity import Drift, Quantity, QuoteError, near, quantity, shown
 from perfmodel.units import IOPS, NONE, RATE, SPEED, TICKS, TIME, Dim
 
 
@@ -52,9 +51,7 @@ _OF: dict[str, tuple[Dim, ...]] = {"times": _TIMES, "rates": _RATES, "speeds": (
 def direction(word: str, dim: Dim) -> str:
     """What `word` claims of values of dimension `dim`: greater, less or same. Raises QuoteError for a word that can't be held to it."""
     if word not in _WORDS:
-        near = difflib.get_close_matches(word, VOCABULARY, n=1)
-        hint = f"; did you mean {near[0]}?" if near else f": {', '.join(VOCABULARY)}"
-        raise QuoteError(f'"{word}" is not a relation this site knows{hint}')
+        raise QuoteError(near(f'"{word}" is not a relation this site knows', word, VOCABULARY))
     claims, of, _ = _WORDS[word]
     if of != "all" and dim not in _OF[of]:
         raise QuoteError(f'"{word}" compares {"times or rates" if of == "speeds" else of}, not {dim}')
