@@ -9,10 +9,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from macros import runs, text
-from macros.figures.core import Drawn, count, scheduled, total, value
+from macros.figures.core import Bar, Drawn, bars, count, scheduled, total, value
 from macros.records import Record, load
 from macros.tables import Cell, Chunks, Name, Num, Power, Table, Tiny
-from macros.timelines import in_unit, lanes_axis
+from macros.timelines import in_unit
 from perfmodel import scaling
 from perfmodel.book import act5
 from perfmodel.streams import Span
@@ -30,25 +30,11 @@ def split_waits() -> Drawn:
     """Two long bars and a short one: cut the data, and the GPUs wait for each other once."""
     names = list(_WAYS)
     waits = [count(f"{number}_waits") for number, _ in _WAYS.values()]
-    figure = go.Figure(
-        go.Bar(
-            orientation="h",
-            name="synchronizations",
-            x=waits,
-            y=names,
-            text=[text.show(n) for n in waits],
-            textposition="outside",
-            meta={"role": "transfer"},
-            showlegend=False,
-        )
-    )
-    figure.update_layout(
-        barmode="overlay",
-        bargap=0.3,
+    figure = bars(
+        [Bar(name, wait, text.show(wait), "transfer") for name, wait in zip(names, waits, strict=True)],
+        title="waits in one minibatch",
+        upto=8,
         height=170,
-        showlegend=False,
-        xaxis={"title": {"text": "waits in one minibatch"}, "range": [0, 8]},
-        yaxis=lanes_axis(names),
     )
     return Drawn(
         figure,

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 from macros import text
 from macros.evaluate import book
-from macros.figures.core import Drawn, count, scheduled, total, value
+from macros.figures.core import Bar, Drawn, bars, count, scheduled, total, value
 from macros.tables import Cell, Chunks, Name, Num, Table
-from macros.timelines import in_unit, lanes_axis
+from macros.timelines import in_unit
 from perfmodel import collectives, kernels
 from perfmodel.streams import Span, run
 
@@ -161,36 +161,14 @@ def sync_growth() -> Drawn:
 
 
 def _bars(rows: list[tuple[str, str, str]], upto: float, height: int) -> tuple[go.Figure, Table]:
-    """Horizontal bars of named times: (words, number of the book, role)."""
-    names = [words for words, _, _ in rows]
-    values = [book()[name].value for _, name, _ in rows]
-    figure = go.Figure(
-        [
-            go.Bar(
-                orientation="h",
-                name=words,
-                x=[in_unit(value, "ms")],
-                y=[words],
-                text=[text.show(value, "ms")],
-                textposition="outside",
-                meta={"role": role},
-                showlegend=False,
-            )
-            for (words, _, role), value in zip(rows, values, strict=True)
-        ]
-    )
-    figure.update_layout(
-        barmode="overlay",
-        bargap=0.3,
+    """Bars of named times, and their table: (words, number of the book, role)."""
+    figure = bars(
+        [Bar(words, in_unit(value(name), "ms"), text.show(value(name), "ms"), role) for words, name, role in rows],
+        title="time (ms)",
+        upto=upto,
         height=height,
-        showlegend=False,
-        xaxis={"title": {"text": "time (ms)"}, "range": [0, upto]},
-        yaxis=lanes_axis(names),
     )
-    table = Table(
-        ("Way to synchronize", "Time"), [[Name(words), Num(value, "ms")] for words, value in zip(names, values, strict=True)]
-    )
-    return figure, table
+    return figure, Table(("Way to synchronize", "Time"), [[Name(words), Num(value(name), "ms")] for words, name, _ in rows])
 
 
 def sync_compare() -> Drawn:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 
 from macros import text
 from macros.evaluate import book
 from macros.tables import Table
-from macros.timelines import Total, spans_table, timeline
+from macros.timelines import Total, lanes_axis, spans_table, timeline
 from perfmodel.streams import Schedule, Span
 
 
@@ -45,6 +46,42 @@ def count(name: str) -> int:
 def total(name: str, prefix: str = "") -> Total:
     """A number of the book as a marked time, in words and in place; `prefix` as in `Total`."""
     return Total(text.show(value(name), book()[name].unit), value(name), prefix)
+
+
+class Bar(NamedTuple):
+    """A bar with its name on the axis and words beyond its end: its length, as the axis counts, and its role."""
+
+    name: str
+    length: float
+    words: str
+    role: str
+
+
+def bars(rows: Sequence[Bar], *, title: str, upto: float, height: int) -> go.Figure:
+    """Bars one below the other, over an axis with this title that ends at `upto`."""
+    figure = go.Figure(
+        [
+            go.Bar(
+                orientation="h",
+                name=row.name,
+                x=[row.length],
+                y=[row.name],
+                text=[row.words],
+                textposition="outside",
+                meta={"role": row.role},
+            )
+            for row in rows
+        ]
+    )
+    figure.update_layout(
+        barmode="overlay",
+        bargap=0.3,
+        height=height,
+        showlegend=False,
+        xaxis={"title": {"text": title}, "range": [0, upto]},
+        yaxis=lanes_axis([row.name for row in rows]),
+    )
+    return figure
 
 
 def scheduled(

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from macros import cpu_record, runs, text
 from macros.evaluate import book
-from macros.figures.core import Drawn, count, scheduled, total, value
+from macros.figures.core import Bar, Drawn, bars, count, scheduled, total, value
 from macros.gpu_record import DeviceRecord
 from macros.quantity import QuoteError, value_text
 from macros.records import RecordError, load
@@ -38,29 +38,12 @@ def _name(words: object) -> str:
 
 def chip_lanes() -> Drawn:
     """A short bar and a long one: the CPU is wide as well, the GPU wider."""
-    bars = {"CPU: Xeon": ("chip.cpu_lanes", "host"), "GPU: V100": ("v100.lanes", "compute")}
-    names = list(bars)
-    figure = go.Figure(
-        [
-            go.Bar(
-                orientation="h",
-                name=name,
-                x=[count(number)],
-                y=[name],
-                text=[text.show(count(number))],
-                textposition="outside",
-                meta={"role": role},
-            )
-            for name, (number, role) in bars.items()
-        ]
-    )
-    figure.update_layout(
-        barmode="overlay",
-        bargap=0.3,
+    chips = {"CPU: Xeon": ("chip.cpu_lanes", "host"), "GPU: V100": ("v100.lanes", "compute")}
+    figure = bars(
+        [Bar(name, count(number), text.show(count(number)), role) for name, (number, role) in chips.items()],
+        title="multiply-adds in a cycle",
+        upto=6000,
         height=150,
-        showlegend=False,
-        xaxis={"title": {"text": "multiply-adds in a cycle"}, "range": [0, 6000]},
-        yaxis=lanes_axis(names),
     )
     return Drawn(
         figure,
@@ -68,7 +51,7 @@ def chip_lanes() -> Drawn:
         'Bars: a CPU with [= q("28", chip.cpu_cores) =] cores makes [= q("896", chip.cpu_lanes) =] multiply-adds in a cycle, a GPU '
         '[= q("5120", v100.lanes) =].',
         "FP32, at best, from the data sheets. The clocks differ: the table has the rates.",
-        Table(("Chip", "Multiply-adds in a cycle"), [[Name(name), Num(count(number))] for name, (number, _) in bars.items()]),
+        Table(("Chip", "Multiply-adds in a cycle"), [[Name(name), Num(count(number))] for name, (number, _) in chips.items()]),
         badge="derived from Intel's and NVIDIA's data sheets",
     )
 
@@ -459,15 +442,15 @@ def memory_card() -> Drawn:
         "gradients": (psi * value("state.half_gradients"), "transfer"),
         "Adam": (psi * value("state.optimizer"), "update"),
     }
-    bars = {
+    kept = {
         "state": 0.0,
         "activations recomputed": value("state.recomputed"),
         "all activations": value("state.activations"),
     }
-    names = list(bars)
+    names = list(kept)
     parts = {
         **{name: ([size] * len(names), role) for name, (size, role) in state.items()},
-        "activations": ([*bars.values()], "host"),
+        "activations": ([*kept.values()], "host"),
     }
     figure = go.Figure(
         [
