@@ -100,6 +100,17 @@ def test_a_required_leg_that_does_not_run_fails(
     assert saved["passed"] is (status == 0)
 
 
+def test_where_nothing_can_be_written_it_says_so_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "build").touch()  # a file in the place of the folder, which is closed to root too
+    monkeypatch.setattr(harness, "ROOT", tmp_path)
+    monkeypatch.setattr(harness, "BUILD", tmp_path / "build")
+    monkeypatch.delenv("VERIFY_REQUIRE", raising=False)
+    assert harness.main() == 2
+    assert capsys.readouterr().err == f"make verify writes to build/ and to verification.json: File exists: {tmp_path / 'build'}\n"
+
+
 def test_a_verification_of_other_sources_is_not_shown(tmp_path: Path) -> None:
     for name in ("perfmodel", "docs"):
         (tmp_path / name).mkdir()
