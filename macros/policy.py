@@ -46,10 +46,14 @@ def policy(scripts: Iterable[str]) -> str:
 
 
 def with_policy(html: str, rules: str) -> str:
-    """A page that carries the policy, first in its head: what stands before it would not be held to it. Raises ValueError without a head."""
-    if html.count("<head>") != 1:
-        raise ValueError(f"a page must have one <head>, got {html.count('<head>')}")
-    return html.replace("<head>", f'<head><meta http-equiv="Content-Security-Policy" content="{rules}">', 1)
+    """A page that carries the policy, first in its head: what stands before it would not be held to it.
+
+    >>> with_policy("<html><head><title>x</title>", "rules"), with_policy("<p>no head", "rules")
+    ('<html><head><meta http-equiv="Content-Security-Policy" content="rules"><title>x</title>', '<meta http-equiv="Content-Security-Policy" content="rules"><p>no head')
+    """
+    head = re.search(r"<head(?:\s[^>]*)?>", html, re.IGNORECASE)
+    at = head.end() if head else 0
+    return f'{html[:at]}<meta http-equiv="Content-Security-Policy" content="{rules}">{html[at:]}'
 
 
 def headers(rules: str) -> str:
