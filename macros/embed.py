@@ -44,7 +44,7 @@ def figure_html(
         f'<figure class="fig" id="fig-{id}" data-kind="{kind}" data-search-exclude>'
         f'<p class="fig-title">{title_html}</p>'
         f'<div class="fig-box" role="img" aria-label="{escape(alt)}">'
-        f'<div class="fig-svg" aria-hidden="true">{wide}{narrow}</div><div class="fig-plot"></div></div>'
+        f'<div class="fig-svg" aria-hidden="true">{wide}{narrow}</div><div class="fig-plot" aria-hidden="true"></div></div>'
         f'<figcaption>{caption_html} <span class="badge badge-{kind}">{escape(badge)}</span></figcaption>'
         f'<details class="fig-data"><summary>Data as a table</summary>'
         f'<div class="scroll" role="region" aria-label="{about}">{table_html}</div>'

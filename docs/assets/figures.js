@@ -115,6 +115,10 @@
   new MutationObserver(redraw).observe(document.body, { attributes: true, attributeFilter: ["data-md-color-scheme"] });
   addEventListener("pageshow", (event) => event.persisted && redraw()); // the palette may have changed meanwhile
 
+  addEventListener("keydown", ({ key }) => { // what a mark says under the pointer goes without moving it
+    if (key === "Escape") document.querySelectorAll(".is-live .fig-plot").forEach((plot) => window.Plotly.Fx.unhover(plot));
+  });
+
   const resized = new ResizeObserver((entries) => entries.forEach(({ target }) => {
     const figure = target.closest(".fig");
     const width = target.getBoundingClientRect().width;

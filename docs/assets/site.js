@@ -61,12 +61,13 @@
       element("span", { "aria-hidden": "true" }, "← "), "Back");
     const next = element("button", { type: "button", class: "step-button step-next" },
       "Next", element("span", { "aria-hidden": "true" }, " →"));
-    const count = element("p", { class: "step-count" });
+    const count = element("p", { class: "step-count", "aria-hidden": "true" });
+    const words = element("p", { class: "unseen" });
     steps.forEach((step, i) => { step.style.counterSet = `step ${i + 1}`; }); // hidden steps may not count
     const dots = steps.map((step, i) =>
       element("a", { href: `#${step.id}`, class: "step-dot", "aria-label": `Step ${i + 1}: ${titleOf(step)}` }));
     const bar = element("nav", { class: "step-bar", "aria-label": "Steps" }, back,
-      element("div", { class: "step-where" }, count,
+      element("div", { class: "step-where" }, count, words,
         element("ol", { class: "step-dots" }, ...dots.map((dot) => element("li", {}, dot)))),
       next);
 
@@ -83,6 +84,7 @@
       if (index === steps.length - 1) after?.removeAttribute("hidden");
       else after?.setAttribute("hidden", "until-found");
       count.textContent = `${twoDigits(index + 1)}/${twoDigits(steps.length)}`;
+      words.textContent = `Step ${index + 1} of ${steps.length}`;
       back.setAttribute("aria-disabled", String(index === 0));
       next.setAttribute("aria-disabled", String(index === steps.length - 1));
     }
@@ -278,6 +280,56 @@
     if (hashTarget()) hashTarget().scrollIntoView(); // the filter pushed it down
   }
 
+  // ---- The header --------------------------------------------------------------
+
+  // Material makes buttons of labels, whose inputs are hidden: no key reaches them, and nobody hears what they are.
+  function makeButton(label, name) {
+    for (const [key, value] of Object.entries({ role: "button", tabindex: 0, "aria-label": name })) label.setAttribute(key, value);
+    label.addEventListener("keydown", (event) => {
+      if (event.key !== " ") return; // Material itself sees to Enter
+      event.preventDefault();
+      label.click();
+    });
+  }
+
+  function makePalette() {
+    const form = document.querySelector("[data-md-component=palette]");
+    for (const input of form?.querySelectorAll("input") || []) { // its label says what it leads to
+      input.tabIndex = -1;
+      input.setAttribute("aria-hidden", "true");
+      makeButton(input.nextElementSibling, input.nextElementSibling.title);
+    }
+    form?.addEventListener("change", () => requestAnimationFrame(() => { // the label that was pressed is hidden now
+      if (document.activeElement === document.body || form.contains(document.activeElement)) form.querySelector("label:not([hidden])").focus();
+    }));
+  }
+
+  // The menu of a narrow window. Closed, it is no stop of the Tab key (see the style sheet).
+  function makeMenu() {
+    const side = document.querySelector(".md-sidebar--primary");
+    const button = document.querySelector(".md-header__button[for=__drawer]");
+    const toggle = document.getElementById("__drawer");
+    if (!side || !button || !toggle) return;
+    makeButton(button, "Menu");
+    for (const label of side.querySelectorAll("label[for=__toc]")) {
+      makeButton(label, label.matches(".md-nav__title") ? "Back to the menu" : `On this page: ${label.textContent.trim()}`);
+    }
+    const tell = () => button.setAttribute("aria-expanded", String(toggle.checked));
+    tell();
+    toggle.addEventListener("change", () => {
+      tell();
+      if (toggle.checked) side.querySelector("a").focus();
+    });
+    side.addEventListener("focusout", ({ relatedTarget }) => {
+      if (toggle.checked && relatedTarget && !side.contains(relatedTarget)) toggle.click();
+    });
+    document.addEventListener("keydown", ({ key }) => {
+      if (key !== "Escape" || !toggle.checked) return;
+      toggle.click();
+      button.focus();
+    });
+  }
+
   // ---- Search ----------------------------------------------------------------
 
   // Material's search needs a web worker, which a page opened from disk may not
@@ -286,6 +338,7 @@
     const box = document.querySelector(".md-search");
     if (!box) return;
     box.setAttribute("aria-label", "Search"); // a dialog wants a name
+    box.querySelector("[tabindex='0']").tabIndex = -1; // the list of results, even while there is none
     if (location.protocol !== "file:") return;
     const toggle = document.getElementById("__search");
     const input = box.querySelector("input");
@@ -339,6 +392,8 @@
   document.querySelectorAll(".steps").forEach(makeStepper);
   makeCards();
   makeLedger();
+  makePalette();
+  makeMenu();
   explainSearch();
   watchScrollBoxes(document);
   wakeLabs();
