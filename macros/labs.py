@@ -326,10 +326,11 @@ def _control(lab: Lab, control: Control, say: Callable[[str], tuple[str, str]]) 
         for by, words in zip((-1, 1), control.buttons or (), strict=False)
     )
     words = control.zero if control.zero and not control.value else control.unit
-    unit = f'<span class="lab-unit" data-unit="{control.name}" aria-hidden="true">{escape(words)}</span>' if control.unit else ""
+    unit = f'<span class="lab-unit" id="{name}-unit" data-unit="{control.name}">{escape(words)}</span>' if control.unit else ""
+    about = f' aria-describedby="{name}-unit"' if unit else ""
     return (
         f'<div class="lab-control">{label}<span class="lab-number"><input type="number" id="{name}" data-field="{control.name}" inputmode="decimal" '
-        f'min="{control.low:g}" max="{control.high:g}" step="{control.step:g}" value="{control.value:g}" readonly>{unit}</span>'
+        f'min="{control.low:g}" max="{control.high:g}" step="{control.step:g}" value="{control.value:g}"{about} readonly>{unit}</span>'
         f'<input type="range" data-slide="{control.name}" min="{low:g}" max="{top:g}" step="{step:g}" value="{at:g}" '
         f'aria-label="{escape(plain, quote=True)}" aria-valuetext="{escape(control.said(), quote=True)}" disabled>'
         + (f'<span class="lab-walk">{walk}</span>' if walk else "")
@@ -370,7 +371,8 @@ def lab_html(lab: Lab, say: Callable[[str], tuple[str, str]]) -> str:
         f'<section class="lab" id="lab-{lab.name}" data-lab="{lab.name}" aria-label="Lab: {escape(plain, quote=True)}" data-search-exclude>'
         f'<p class="lab-title"><span class="lab-mark">Lab</span> {title}</p>'
         f'<p class="lab-ask"><strong>Predict first.</strong> {question}</p>'
-        f'<div class="lab-body"><div class="lab-answer"><p class="lab-result" role="status" data-part="result">{result}</p>'
+        f'<div class="lab-body"><div class="lab-answer"><p class="lab-result" data-part="result">{result}</p>'
+        '<p class="lab-heard unseen" role="status"></p>'
         f'<div class="lab-figure fig-svg scroll" role="group" aria-label="Figure" data-part="figure">{figure}</div></div>'
         f'<form class="lab-controls" aria-label="Controls: {escape(plain, quote=True)}">{controls}<p class="lab-buttons">{buttons}</p>'
         f'<p class="lab-said" role="status"></p></form></div>'

@@ -18,7 +18,14 @@ _Schema = dict[str, Any]
 
 CHAR = 7.0  # px a character takes at 13 px
 ROW = 20.0  # px a row of text takes
-DASH = {"solid": "", "dash": "7 4", "dot": "2 3"}
+# The shapes of markers, round a place: square, triangle, diamond, triangle on its head. The other roles have circles. figures.js names them too.
+MARKERS = {
+    "transfer": "m-4-4h8v8h-8z",
+    "update": "m0-5l5 9h-10z",
+    "fetch": "m0-5.5l5.5 5.5l-5.5 5.5l-5.5-5.5z",
+    "host": "m0 5l5-9h-10z",
+}
+DASH = {"solid": "", "dash": "7 4", "dot": "2 3", "dashdot": "7 3 2 3"}
 _SUPER = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ANCHOR = {"left": "start", "center": "middle", "right": "end"}
 
@@ -311,6 +318,14 @@ def _cls(kind: str, trace: dict[str, Any]) -> str:
     return f"{kind} r-{trace['meta']['role']}" + (" muted" if trace["meta"].get("muted") else "")
 
 
+def _dot(trace: dict[str, Any], x: float, y: float) -> str:
+    """A marker at a place: a shape a role, so that colour is never the only sign; hollow where it is muted."""
+    cls, role = _cls("dot", trace), trace["meta"]["role"]
+    if role not in MARKERS:
+        return _tag("circle", cls=cls, cx=x, cy=y, r=4)
+    return _tag("path", cls=cls, d=f"M{_n(x)} {_n(y)}{MARKERS[role]}")
+
+
 def _bar(cls: str, hatch: str, **place: float) -> str:
     return _tag("rect", cls=cls, **place, fill=f"url(#{hatch})" if "r-idle" in cls else None)
 
@@ -328,7 +343,7 @@ def _legend(data: list[dict[str, Any]], width: float, hatch: str) -> tuple[list[
             if "lines" in trace["mode"]:
                 out.append(_line(_cls("line", trace), (x, y), (x + 18, y), dash=trace.get("line", {}).get("dash", "solid")))
             if "markers" in trace["mode"]:
-                out.append(_tag("circle", cls=_cls("dot", trace), cx=x + 9, cy=y, r=4))
+                out.append(_dot(trace, x + 9, y))
         out.append(_tag("text", trace["name"], cls="legend", x=x + 24, y=y + 4.5))
         x += wide + 14
     return out, y + ROW / 2 + 6
@@ -389,7 +404,7 @@ def _marks(f: _Frame, data: list[dict[str, Any]], layout: dict[str, Any], hatch:
         ]
         if "markers" in trace["mode"]:
             inside = (p for p in points if f.left - 1 <= p[0] <= f.right + 1 and f.top - 1 <= p[1] <= f.base + 1)
-            over += [_tag("circle", cls=_cls("dot", trace), cx=x, cy=y, r=4) for x, y in inside]
+            over += [_dot(trace, x, y) for x, y in inside]
         line = trace.get("line", {})
         if line.get("shape") == "hv":
             points = points[:1] + [q for a, b in itertools.pairwise(points) for q in ((b[0], a[1]), b)]

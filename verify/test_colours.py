@@ -1,4 +1,4 @@
-"""The colours of the roles can be read and told apart, in both schemes, as `figures.css` sets them.
+"""The colours of text, controls and roles can be read and told apart, in both schemes, as the style sheets set them.
 
 Contrast after WCAG 2.2, distance as CIE76.
 Colour blindness after Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-CSS = Path(__file__).parent.parent / "docs/assets/figures.css"
+ASSETS = Path(__file__).parent.parent / "docs/assets"
+CSS = {name: (ASSETS / f"{name}.css").read_text(encoding="utf-8") for name in ("figures", "site")}
+SCHEMES = ("default", "slate")
 ROLES = ("host", "compute", "transfer", "fetch", "update", "idle")
-BACKGROUND = {"default": "#ffffff", "slate": "#1e2129"}  # Material's, slate: hsl(232 15% 14%)
 SIGHT = {
     "full": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
@@ -25,9 +26,25 @@ Colour = tuple[float, float, float]
 
 
 def scheme(name: str) -> dict[str, str]:
-    """The variables that figures.css sets for one of Material's schemes."""
-    block = CSS.read_text(encoding="utf-8").split(f'[data-md-color-scheme="{name}"] {{')[1].split("}")[0]
-    return dict(re.findall(r"--([a-z-]+): *(#[0-9a-f]{6});", block))
+    """The colours that the style sheets set for one of Material's schemes: those of all schemes, and then its own."""
+    found: dict[str, str] = {}
+    for sheet in CSS.values():
+        for selector in (
+            r"body\[data-md-color-scheme\]",
+            r'\[data-md-color-scheme="default"\]',
+            rf'\[data-md-color-scheme="{name}"\]',
+        ):
+            for block in re.findall(rf"{selector} \{{([^}}]*)\}}", sheet):
+                found |= re.findall(r"--([a-z-]+): *(#[0-9a-f]{3,6});", block)
+    return {key: colour if len(colour) == 7 else "#" + "".join(2 * digit for digit in colour[1:]) for key, colour in found.items()}
+
+
+def share(rule: str) -> float:
+    """How much of a colour is laid on its ground, by the first rule of figures.css with that selector."""
+    found = re.search(rf"{re.escape(rule)} \{{[^}}]*opacity: ([\d.]+)", CSS["figures"])
+    if not found:
+        raise ValueError(f"figures.css must set an opacity in {rule}")
+    return float(found[1])
 
 
 def linear(colour: str) -> Colour:
@@ -75,12 +92,24 @@ def blend(colour: str, ground: str, share: float) -> str:
     return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
 
 
-def faults(colours: dict[str, str], ground: str) -> list[str]:
+def faults(colours: dict[str, str]) -> list[str]:
     """Every rule that these colours break, in words."""
-    wanted = [(f"text on {role}", colours["on-role"], colours[f"role-{role}"], 4.5) for role in ROLES if role != "idle"]
+    ground, soft = colours["paper"], colours["paper-soft"]
+    wanted = [("text on the page", colours["ink"], ground, 7.0), ("text on a soft ground", colours["ink"], soft, 7.0)]
+    wanted += [
+        (f"soft text on {where}", colours["ink-soft"], on, 4.5) for where, on in (("the page", ground), ("a soft ground", soft))
+    ]
+    wanted += [("a badge", blend(colours["ink"], ground, share(".badge")), ground, 4.5)]
+    wanted += [("text of an alarm", colours["on-alarm"], colours["alarm"], 4.5)]
+    wanted += [(f"code, {name[11:]}", colour, soft, 4.5) for name, colour in colours.items() if name.startswith("md-code-hl-")]
+    wanted += [("the edge of a field", colours["ink-soft"], ground, 3.0), ("the ring of the focus", colours["ink"], soft, 3.0)]
+    wanted += [("the ring of the focus in a figure", colours["role-compute"], ground, 3.0)]
+    wanted += [(f"text on {role}", colours["on-role"], colours[f"role-{role}"], 4.5) for role in ROLES if role != "idle"]
     wanted += [(f"{role} as text or bar on the page", colours[f"role-{role}"], ground, 4.5) for role in ROLES]
-    wanted += [(f"text on muted {r}", colours["fig-text"], blend(colours[f"role-{r}"], ground, 0.2), 4.5) for r in ROLES]
-    wanted += [("text on the page", colours["fig-text"], ground, 7.0)]
+    wanted += [
+        (f"text on muted {r}", colours["fig-text"], blend(colours[f"role-{r}"], ground, share(".bar.muted")), 4.5) for r in ROLES
+    ]
+    wanted += [("text in a figure", colours["fig-text"], ground, 7.0)]
     found = [f"{what}: {contrast(a, b):.2f}, needs {least}" for what, a, b, least in wanted if contrast(a, b) < least]
     for sight in SIGHT:
         for one, other in combinations(ROLES, 2):
@@ -90,26 +119,33 @@ def faults(colours: dict[str, str], ground: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", BACKGROUND)
+@pytest.mark.parametrize("name", SCHEMES)
 def test_colours_can_be_read_and_told_apart(name: str) -> None:
     colours = scheme(name)
-    assert colours["fig-bg"] == BACKGROUND[name]
-    assert faults(colours, BACKGROUND[name]) == []
+    assert colours["fig-bg"] == colours["paper"]
+    assert faults(colours) == []
 
 
 def test_root_has_the_default_scheme() -> None:
-    assert re.search(r':root,\s*\[data-md-color-scheme="default"\]', CSS.read_text(encoding="utf-8"))
+    assert re.search(r':root,\s*\[data-md-color-scheme="default"\]', CSS["figures"])
 
 
 @pytest.mark.parametrize(
     ("name", "role", "colour", "message"),
     [
-        ("default", "host", "#e3b341", "text on host"),  # the dark scheme's: white text on it is 2:1
-        ("slate", "fetch", "#6f42c1", "fetch as text or bar on the page"),
-        ("default", "transfer", "#b3400f", "host and transfer with deuteranopia"),
-        ("slate", "fetch", "#8ab4ff", "compute and fetch with protanopia"),
+        ("default", "role-host", "#e3b341", "text on host"),  # the dark scheme's: white text on it is 2:1
+        ("slate", "role-fetch", "#6f42c1", "fetch as text or bar on the page"),
+        ("default", "role-transfer", "#b3400f", "host and transfer with deuteranopia"),
+        ("slate", "role-fetch", "#8ab4ff", "compute and fetch with protanopia"),
+        ("default", "ink-soft", "#7b838d", "soft text on the page"),  # a little lighter
+        ("default", "paper-soft", "#c2c6ca", "soft text on a soft ground"),
+        ("slate", "ink", "#8d949e", "text on the page"),
+        ("slate", "on-alarm", "#ffffff", "text of an alarm"),
+        ("slate", "md-code-hl-keyword-color", "#5f7fc6", "code, keyword-color"),
+        ("default", "ink-soft", "#a9b0bb", "the edge of a field"),
+        ("slate", "ink", "#4a505a", "the ring of the focus"),
     ],
 )
 def test_a_bad_colour_is_found(name: str, role: str, colour: str, message: str) -> None:
-    planted = {**scheme(name), f"role-{role}": colour}
-    assert any(fault.startswith(message) for fault in faults(planted, BACKGROUND[name]))
+    planted = {**scheme(name), role: colour}
+    assert any(fault.startswith(message) for fault in faults(planted))

@@ -6,10 +6,12 @@ import csv
 import io
 import json
 import re
+from typing import Any
 
 import pytest
 
 from macros.figures import FIGURES, TABLES, make
+from macros.svg import MARKERS, normalise
 from perfmodel.book import LEDGER
 from verify.checkout import ROOT
 
@@ -43,6 +45,47 @@ def test_each_figure_says_what_to_see(name: str) -> None:
     assert drawn.badge.strip()
     made = make(name)
     assert made.faults == []
+    assert hollow(drawn.title, drawn.alt) == []
+
+
+def hollow(title: str, alt: str) -> list[str]:
+    """What an alt text lacks: it says what is seen, not that something is; where the finding has a number, so has the alt text."""
+    wrong = (
+        [f"begins with {found[0]!r}"]
+        if (found := re.match(r"(?i)(an?|the)? *(chart|graph|plot|picture|image|figure|diagram) (of|that)\b", alt))
+        else []
+    )
+    return wrong + (["has no number"] if "[= q(" in title and "[= q(" not in alt else [])
+
+
+def test_an_alt_text_without_its_finding_is_seen() -> None:
+    assert hollow('It takes [= q("60 ms", sync.one_gpu) =]', "A chart of the time.") == [
+        "begins with 'A chart of'",
+        "has no number",
+    ]
+
+
+def alike(figure: dict[str, Any]) -> list[str]:
+    """The named lines and dots of a figure that nothing but their colour tells apart."""
+    looks: dict[tuple[Any, ...], list[str]] = {}
+    for trace in figure["data"]:
+        if trace["type"] == "scatter" and trace.get("name"):
+            shape = MARKERS.get(trace["meta"]["role"], "circle") if "markers" in trace["mode"] else ""
+            dash = trace.get("line", {}).get("dash", "solid") if "lines" in trace["mode"] else ""
+            looks.setdefault((shape, dash, bool(trace["meta"].get("muted"))), []).append(trace["name"])
+    return [" and ".join(names) for names in looks.values() if len(names) > 1]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_colour_is_never_the_only_sign(name: str) -> None:
+    assert alike(normalise(FIGURES[name]().figure.to_dict())) == []
+
+
+def test_lines_that_differ_in_colour_alone_are_seen() -> None:
+    line = {"type": "scatter", "mode": "lines", "x": [1, 2], "y": [1, 2]}
+    two = [{**line, "name": role, "meta": {"role": role}} for role in ("host", "compute")]
+    assert alike(normalise({"data": two})) == ["host and compute"]
+    assert alike(normalise({"data": [{**one, "mode": "markers"} for one in two]})) == []
 
 
 @pytest.mark.parametrize("name", FIGURES)

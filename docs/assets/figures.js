@@ -22,6 +22,8 @@
   const escape = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const short = (number) => String(Number(number.toPrecision(10))).replace("-", "−");
 
+  const MARKERS = { transfer: ["square", 8], update: ["triangle-up", 12], fetch: ["diamond", 11], host: ["triangle-down", 12] }; // as in macros/svg.py
+
   function trace(given, index, svg, text) {
     const halo = [-2, 0, 2].flatMap((x) => [-2, 0, 2].map((y) => `${x}px ${y}px 2px ${colour("fig-bg")}`)).join(", ");
     const { role, muted } = given.meta;
@@ -47,7 +49,9 @@
       }
     } else {
       made.line = { ...given.line, color: own, width: 2.5 };
-      Object.assign(made, { marker: { color: own, size: 8 }, cliponaxis: false, opacity: muted ? 0.45 : 1 });
+      const [shape, size] = MARKERS[role] || ["circle", 8];
+      const marker = { symbol: shape + (muted ? "-open" : ""), size, color: own, line: { width: muted ? 1.5 : 0 } };
+      Object.assign(made, { marker, cliponaxis: false });
     }
     return made;
   }

@@ -44,6 +44,7 @@
     const find = (selector) => root.querySelector(selector);
     const part = (one) => find(`[data-part=${one}]`);
     const said = find(".lab-said");
+    const heard = find(".lab-heard");
     const preset = find("[data-preset]");
     const answers = [...root.querySelectorAll(".lab-answer")];
     const predict = find("[data-do=predict]");
@@ -95,10 +96,11 @@
       return params.size ? `?${params}` : "";
     }
 
-    // The address follows once the hand rests: browsers refuse to change it a hundred times in a row.
+    // Once the hand rests, the result is said aloud, and the address follows: browsers refuse to change it a hundred times in a row.
     function write() {
       clearTimeout(writing);
       writing = setTimeout(() => {
+        heard.textContent = part("result").textContent;
         try {
           history.replaceState(history.state, "", `${location.pathname}${state()}${location.hash}`);
         } catch { /* a file may not change its address: Copy link still has it */ }

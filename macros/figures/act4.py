@@ -284,6 +284,7 @@ def roofline() -> Drawn:
                 mode="lines",
                 name="limited by memory",
                 meta={"role": "transfer"},
+                line={"dash": "dot"},
             ),
             go.Scatter(
                 x=[ridge, high],

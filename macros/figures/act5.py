@@ -269,7 +269,7 @@ def lockstep_growth() -> Drawn:
 
 
 _FAULT_WORDS = {
-    "mean": ("means of uneven parts", "solid"),
+    "mean": ("means of uneven parts", "dashdot"),
     "forgot": ("one gradient forgotten", "dash"),
     "float32": ("sum in float32", "dot"),
 }

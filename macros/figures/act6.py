@@ -251,6 +251,7 @@ def ps_growth() -> Drawn:
         figure,
         'With [= q("eight", ps.workers) =] workers, one server takes [= q("160 ms", ps.one) =]; [= q("four", ps.servers) =] servers take [= q("40 ms", ps.split) =]',
         'Time over the number of workers. One server climbs in a straight line to [= q("320 ms", ps.one_more) =] at [= q("16", ps.more_workers) =] workers. '
+        'With [= q("eight", ps.workers) =] it takes [= q("160 ms", ps.one) =], [= q("four", ps.servers) =] servers take [= q("40 ms", ps.split) =]. '
         'One server a worker stays flat at [= q("20 ms", ps.matched) =].',
         'Every link carries [= q("16 GB/s", sync.link) =] each way, as in the server above, so that only the route differs.',
         Table(

@@ -353,7 +353,7 @@ def noise_variance() -> Drawn:
         figure,
         f"From {_bound('noise.small')} samples to {_bound('noise.large')}, the variance falls to {_bound('noise.ratio')} what it was",
         f"Variance over the size of the batch, both axes logarithmic. The dots of {_bound('noise.draws')} batches of each size lie on a line of slope "
-        f"{_bound('noise.slope')}.",
+        f"{_bound('noise.slope')}: from {_bound('noise.small')} samples to {_bound('noise.large')} it falls to {_bound('noise.ratio')}.",
         f"A network of {_bound('noise.parameters')} parameters, {_bound('noise.draws')} batches of each size, drawn from {_bound('noise.samples')} samples. The line is "
         "no fit: σ² is the variance of single samples, computed from all of them.",
         Table(

@@ -45,7 +45,7 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
 
 
 def _series(name: str, words: str, role: str, most: int = 1000) -> list[Series]:
-    """The points of a data set: those that are gated, and as a paler series those that are not; `most` thins each of the two."""
+    """The points of a data set: those that are gated, and as a series of hollow ones those that are not; `most` thins each of the two."""
     each = data_set(name)
     beyond = [point for point in each.points if not point.gated]
     parts = [Series(words, role, thinned(each.gated, most))]
@@ -177,9 +177,9 @@ def collectives() -> Drawn:
     return Drawn(
         _against(parts, "ms", MS),
         'From [= q("1 GiB", sizes.large) =] up a ring is all it takes: with [= q("64", sizes.ranks) =] GPUs it is off by [= q("0.17 %", reality.ring_mi325x_high) =]',
-        "Predicted over measured time of an allreduce, both on log scales. Large messages lie on the line on all machines. In the middle "
-        "the points lie below it: reality is slower.",
-        "A point is one size on one machine, and some are left out; pale ones are held by no gate. Below the dashed line reality was slower. The table also holds rings over H200 and B200, "
+        'Predicted over measured time of an allreduce, both on log scales. Large messages lie on the line on all machines, from [= q("1 GiB", sizes.large) =] up '
+        'within [= q("0.17 %", reality.ring_mi325x_high) =] for [= q("64", sizes.ranks) =] GPUs. In the middle the points lie below it: reality is slower.',
+        "A point is one size on one machine, and some are left out; hollow ones are held by no gate. Below the dashed line reality was slower. The table also holds rings over H200 and B200, "
         "which would lie on top of the others.",
         _table([*parts, *close], "ms"),
         badge=BADGE,
@@ -222,9 +222,9 @@ def steps() -> Drawn:
     return Drawn(
         _against(parts, "ms", MS, (100, 200, 500, 1000, 2000)),
         'Steps of DDP are foretold to [= q("2.8 %", reality.ddp_step_high) =]; of parameter servers only the two ends are',
-        "Predicted over measured time of a training step, both on log scales. The steps of DDP lie on the line. Each step with parameter servers "
-        "has two predictions, one below the line and one above it.",
-        "Pale points are the most that a step can take, when nothing overlaps; their twins below, the least. The dashed line has to pass between the two.",
+        'Predicted over measured time of a training step, both on log scales. The steps of DDP lie on the line to [= q("2.8 %", reality.ddp_step_high) =]. '
+        "Each step with parameter servers has two predictions, one below the line and one above it.",
+        "Hollow points are the most that a step can take, when nothing overlaps; their twins below, the least. The dashed line has to pass between the two.",
         _table(parts, "ms"),
         badge=BADGE,
     )
@@ -290,8 +290,8 @@ def products() -> Drawn:
     return Drawn(
         _against(parts, "ms", MS),
         'None of [= q("960", reality.roofline_points) =] products beats the roofline of its data sheet',
-        "Predicted over measured time of a matrix product, both on log scales. All points lie on the line or below it; long products come near it, "
-        "short ones stay far below.",
+        'Predicted over measured time of a matrix product, both on log scales. All of [= q("960", reality.roofline_points) =] points lie on the line or '
+        "below it; long products come near it, short ones stay far below.",
         'Of the [= q("960", reality.roofline_points) =] products on V100, P100 and T4 some are drawn, evenly spread over all times.',
         _table(parts, "ms"),
         badge=BADGE,
@@ -308,7 +308,8 @@ def products_error() -> Drawn:
     return Drawn(
         _errors(parts, "arithmetic of the product", ticks, data_set("matmul").gate),
         'Small products are slow for reasons that no roofline knows: errors fall to [= q("−80 %", reality.matmul_beyond_low) =]',
-        "Error of the prediction over the arithmetic of the product. Small products lie far below zero, large ones of each GPU close to it.",
+        'Error of the prediction over the arithmetic of the product. Small products lie far below zero, down to [= q("−80 %", reality.matmul_beyond_low) =]; '
+        "large ones of each GPU lie close to it.",
         "Dashed: the gate of products with a measured ceiling. The others are a bound: they may lie anywhere below zero.",
         _error_table(parts),
         badge=BADGE,
@@ -324,7 +325,8 @@ def pcie() -> Drawn:
     return Drawn(
         _against(parts, "ms", MS, (0.002, 0.01, 0.1, 1, 5)),
         'Latency plus bytes over bandwidth: a typical error is [= q("0.48 %", reality.pcie_up_typical) =] to the GPU, and [= q("0.87 %", reality.pcie_down_typical) =] from it',
-        "Predicted over measured time of a copy, both on log scales. Nearly all points lie on the line; small copies from the GPU lie below it.",
+        "Predicted over measured time of a copy, both on log scales. Nearly all points lie on the line, typically within "
+        '[= q("0.48 %", reality.pcie_up_typical) =] to the GPU and [= q("0.87 %", reality.pcie_down_typical) =] from it; small copies from the GPU lie below it.',
         'Of [= q("158", reality.pcie_up_points + reality.pcie_down_points) =] copies some are drawn, evenly spread over all times.',
         _table(parts, "ms"),
         badge=BADGE,
