@@ -49,7 +49,7 @@ def server() -> str:
     )
     return (
         f'<figure class="fig drawing" id="fig-server" data-kind="example" data-search-exclude><p class="fig-title">{title}</p>'
-        f'<div class="fig-svg"><svg role="img" aria-label="{escape(alt, quote=True)}" viewBox="0 0 340 182" width="340" height="182">{"".join(parts)}</svg></div>'
+        f'<div class="fig-svg"><svg role="img" aria-label="{escape(alt, quote=True)}" viewBox="0 0 340 182" width="340" height="182"><g class="keep" aria-hidden="true">{"".join(parts)}</g></svg></div>'
         f'<figcaption>{caption} <span class="badge badge-example">after Dive into Deep Learning 13.7</span></figcaption></figure>'
     )
 

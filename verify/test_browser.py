@@ -26,6 +26,16 @@ from verify.server import serve
 pytestmark = pytest.mark.browser
 
 ACTS = ("acts/2-queue.html", "acts/6-allreduce.html")
+STOPS = (
+    "index.html",
+    f"{ACTS[0]}#step-4",
+    "module/1-gpu.html",
+    "lab.html",
+    "numbers.html",
+    "reality.html",
+    "errata.html",
+    "404.html",
+)
 KINDS = ("index.html", "acts/5-replicas.html", ACTS[1], "numbers.html")  # a page of each kind, where style sheets alone decide
 
 
@@ -187,7 +197,19 @@ def test_every_step_at_every_width(visitor: b.Visitor, site: Path, served: str, 
     problems = []
     for path in b.pages(site):
         page = visitor.open(f"{served}/{path}", width=width, color_scheme=scheme)
-        problems += b.sweep(page, b.live, b.overflows, b.redrawn, b.ink, b.touch_targets)
+        if width == 320:
+            b.spaced(page)
+        problems += b.sweep(page, b.live, b.overflows, b.redrawn, b.ink, b.touch_targets, b.pictures)
+    assert problems == []
+
+
+@pytest.mark.quick
+def test_wide_set_text_fits_a_narrow_window(visitor: b.Visitor, served: str) -> None:
+    """WCAG 1.4.12 in a window of 320 px, which is 1280 px at 400 %."""
+    problems = []
+    for path in KINDS[:3]:
+        page = visitor.open(f"{served}/{path}", width=320, **b.TOUCH)
+        problems += b.sweep(page, b.spaced, b.overflows, b.drawn)
     assert problems == []
 
 
@@ -213,6 +235,26 @@ def test_a_palette_toggled_twice_is_the_first_again(visitor: b.Visitor, served: 
         assert b.redrawn(page) == []
     toggle(page)
     assert b.soon(page, lambda: b.paints(page) == first)
+
+
+def test_with_colours_of_the_reader(visitor: b.Visitor, served: str) -> None:
+    """Forced colours, light and dark, whatever the palette of the page; and more contrast, which is of use only if it is there."""
+    page = visitor.open(f"{served}/{ACTS[0]}#step-4", **b.TOUCH)
+    page.locator("[data-lab]").scroll_into_view_if_needed()
+    expect(page.locator("[data-lab]")).to_have_class(re.compile("is-live"))
+    problems = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(forced_colors="active", color_scheme=scheme)
+        problems += b.ink(page) + b.signs(page) + b.drawn(page)
+        toggle(page)
+    assert problems == []
+    page.evaluate(f"{{ {STYLE.format('.fig-svg { forced-color-adjust: auto !important }')} }}")
+    assert b.ink(page) + b.signs(page) != []  # light letters on white, dark ones on black, or keys without their colours
+    page.emulate_media(forced_colors="none", contrast="more")
+    soft, ink = page.evaluate(
+        "['.step-count', '.step.step:not([hidden]) p'].map((name) => getComputedStyle(document.querySelector(name)).color)"
+    )
+    assert soft == ink
 
 
 # ---- Everybody, everywhere ---------------------------------------------------------------
@@ -261,6 +303,26 @@ def test_axe_finds_nothing_in_the_whole_ledger(visitor: b.Visitor, served: str, 
     assert b.accessible(visitor.open(f"{served}/numbers.html", color_scheme=scheme)) == []
 
 
+@pytest.mark.parametrize(
+    ("width", "paths"),
+    [
+        pytest.param(1280, ("index.html", "404.html"), marks=pytest.mark.quick),
+        pytest.param(360, (f"{ACTS[0]}#step-4",), marks=pytest.mark.quick),
+        pytest.param(1280, STOPS, marks=pytest.mark.full),
+        pytest.param(640, STOPS, marks=pytest.mark.full),  # 1280 px at 200 %
+    ],
+)
+def test_the_tab_key_goes_everywhere_in_sight(visitor: b.Visitor, served: str, width: int, paths: tuple[str, ...]) -> None:
+    problems = []
+    for path in paths:
+        page = visitor.open(f"{served}/{path}", width=width)
+        if page.get_by_role("searchbox").count():
+            page.get_by_role("searchbox").fill("nvlink")
+            page.evaluate("document.activeElement.blur()")
+        problems += [f"{path}: {problem}" for problem in b.tour(page)]
+    assert problems == []
+
+
 def test_a_figure_keeps_its_name_when_plotly_takes_over(visitor: b.Visitor, served: str) -> None:
     page = visitor.open(f"{served}/{ACTS[1]}")
     figure = page.locator(".fig-box:visible").first
@@ -268,6 +330,7 @@ def test_a_figure_keeps_its_name_when_plotly_takes_over(visitor: b.Visitor, serv
     assert len(name) > 40
     assert b.live(page) == []
     expect(page.get_by_role("img", name=name, exact=True)).to_have_count(1)
+    assert b.pictures(page) == []
     assert "Data as a table" in page.locator(f"{b.PLOTS}:visible").first.aria_snapshot()
 
 
@@ -421,6 +484,29 @@ PLANTED = [  # (the check, what is done to the page, what the check says)
     (b.redrawn, "0", "fig-queue-statements: drawn by Plotly 0 times"),
     (b.unique_ids, ADD.format('<p id="step-1"></p>'), "two elements have the id step-1"),
     (b.touch_targets, STYLE.format(".step-button { min-height: 30px }"), "step-button is "),
+    (b.tour, STYLE.format(":focus-visible { outline: none !important }"), 'a "Skip to content" has no ring'),
+    (b.tour, STYLE.format('.md-header::after { content: ""; position: fixed; inset: 0 }'), "is hidden behind something"),
+    (b.tour, STYLE.format("a.md-header__button { position: fixed; left: -300px }"), 'a "Training at Scale" is outside the window'),
+    (b.tour, "document.querySelector('.step-next').tabIndex = 1", 'button "Next →" stands out of the order of the page'),
+    (
+        b.tour,
+        "addEventListener('keydown', (event) => event.target.matches('.md-logo') && event.preventDefault())",
+        "holds the Tab key",
+    ),
+    (b.drawn, STYLE.format(".fig-box .fig-svg svg text { letter-spacing: 0.12em !important }"), "cuts off "),
+    (b.pictures, "document.querySelector('.fig-svg').removeAttribute('aria-hidden')", "said twice: Timeline. Python"),
+    (b.pictures, "document.querySelector('.fig-box').removeAttribute('role')", "a picture without words: Timeline"),
+    (b.signs, STYLE.format(".step-dot[aria-current]::after { border-width: 2px }"), "the current dot looks like the others"),
+    (
+        b.signs,
+        "document.querySelector('article').insertAdjacentHTML('beforeend', '<p class=lab-legend><i class=key></i><i class=key></i> two</p>')",
+        "two keys look alike:  two",
+    ),
+    (
+        b.loud,
+        "document.querySelector('[data-part]').setAttribute('role', 'status'); document.querySelector('.steps').classList.remove('stepper')",
+        "says every step of a drag: result",
+    ),
     (b.stops, "document.querySelector('.notice').tabIndex = 0", "notice does not scroll and is a stop of the Tab key"),
     (b.ink, STYLE.format("body { --fig-text: #999999 !important }"), "has a contrast of 2.85"),
     (b.still, STYLE.format(".step { transition: opacity 1s }"), "section.step moves"),

@@ -363,6 +363,32 @@ def test_where_nothing_may_be_copied_the_link_is_shown(visitor: b.Visitor, serve
     assert link.input_value().endswith(f"{PAGE}?pipeline.tasks=5#lab-pipeline")
 
 
+def test_a_drag_is_heard_once_the_hand_rests(at_lab: Page) -> None:
+    """And a control says its value with its unit: on the slider in words, on the field as what describes it."""
+    pipeline = lab(at_lab, "pipeline")
+    heard = pipeline.locator(".lab-heard")
+    assert heard.text_content() == ""
+    times = at_lab.evaluate("""async () => {
+      const lab = document.getElementById("lab-pipeline"), slider = lab.querySelector("[data-slide=compute]");
+      let times = 0;
+      new MutationObserver(() => { times += 1; }).observe(lab.querySelector(".lab-heard"), { childList: true });
+      for (let value = 1; value <= 10; value++) {
+        slider.value = value;
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+        await new Promise(requestAnimationFrame);
+      }
+      const during = times;
+      await new Promise((done) => setTimeout(done, 1000));
+      return [during, times];
+    }""")
+    assert times[1] == 1, times
+    result = pipeline.locator("[data-part=result]").text_content()
+    assert heard.text_content() == result
+    assert b.loud(at_lab) + b.pictures(at_lab) == []
+    assert (slide(at_lab, "pipeline", "compute").get_attribute("aria-valuetext") or "").replace("\u00a0", " ") == "10 ticks"
+    expect(field(at_lab, "pipeline", "compute")).to_have_accessible_description("ticks")
+
+
 def test_a_prediction_hides_the_answer_until_asked(at_lab: Page) -> None:
     pipeline = lab(at_lab, "pipeline")
     result = pipeline.locator("[data-part=result]")

@@ -313,6 +313,67 @@ def test_the_entry_in_the_address_stands_out(visitor: b.Visitor, served: str) ->
     assert page.locator(".md-header").evaluate("(header) => header.offsetHeight") <= top < 400
 
 
+# ---- The menu and the palette ------------------------------------------------------------------
+
+
+def test_the_menu_of_a_narrow_window_by_key(visitor: b.Visitor, served: str) -> None:
+    page = visitor.open(f"{served}/lab.html", width=360)
+    menu = page.get_by_role("button", name="Menu", exact=True)
+    link = page.get_by_role("link", name="Act 3")
+    expect(link).to_have_count(0)  # neither seen nor heard
+    for key in ("Enter", "Space"):
+        menu.press(key)
+        expect(menu).to_have_attribute("aria-expanded", "true")
+        expect(link).to_be_in_viewport()
+        assert page.evaluate("!!document.activeElement.closest('.md-sidebar--primary')")
+        page.keyboard.press("Escape")
+        expect(menu).to_be_focused()
+        expect(menu).to_have_attribute("aria-expanded", "false")
+    menu.press("Enter")
+    page.get_by_role("button", name="On this page: The lab").press("Enter")
+    expect(link).to_have_count(0)  # it lies under the list of this page
+    page.get_by_role("button", name="Back to the menu").press("Enter")
+    page.get_by_role("link", name="Verification", exact=True).focus()
+    page.keyboard.press("Tab")
+    expect(menu).to_have_attribute("aria-expanded", "false")
+
+
+def test_without_a_script_the_menu_shows_where_the_tab_key_is(visitor: b.Visitor, served: str) -> None:
+    page = visitor.open(f"{served}/lab.html", width=360, java_script_enabled=False)
+    link = page.get_by_role("link", name="Act 3")
+    expect(link).not_to_be_in_viewport()
+    link.focus()
+    expect(link).to_be_in_viewport(ratio=1)
+    expect(page.locator(".md-header__option")).to_be_hidden()  # no script, no other palette
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_the_palette_by_key(act: Page, key: str) -> None:
+    for name, scheme in (("Dark colours", "slate"), ("Light colours", "default")):
+        button(act, name).press(key)
+        expect(act.locator("body")).to_have_attribute("data-md-color-scheme", scheme)
+    expect(button(act, "Dark colours")).to_be_focused()
+
+
+def test_a_stepper_says_where_it_is(act: Page) -> None:
+    button(act, "Next").click()
+    expect(act.get_by_role("navigation", name="Steps")).to_contain_text(f"Step 2 of {STEPS}")
+    session = act.context.new_cdp_session(act)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    names = [str(node["name"]["value"]) for node in nodes if not node["ignored"] and node["role"]["value"] in ("heading", "region")]
+    assert [name[:25] for name in names if name.startswith("Step")] == ["Step 2: A print is a wall"] * 2
+    assert "" not in names
+
+
+def test_what_a_mark_says_goes_with_escape(act: Page) -> None:
+    assert b.live(act) == []
+    act.locator(".fig-plot .bars .point path").first.hover(force=True)
+    label = act.locator(".fig-plot .hovertext")
+    expect(label).to_have_count(1)
+    act.keyboard.press("Escape")
+    expect(label).to_have_count(0)
+
+
 # ---- Search ----------------------------------------------------------------------------------
 
 

@@ -76,6 +76,7 @@
       steps.forEach((step, i) => {
         if (i === index) step.removeAttribute("hidden");
         else step.setAttribute("hidden", "until-found"); // the browser's find still reaches it
+        step.setAttribute("aria-hidden", String(i !== index)); // or it is listed, empty and without a name
       });
       dots.forEach((dot, i) => {
         if (i === index) dot.setAttribute("aria-current", "step");
@@ -282,43 +283,43 @@
 
   // ---- The header --------------------------------------------------------------
 
-  // Material makes buttons of labels, whose inputs are hidden: no key reaches them, and nobody hears what they are.
+  // Material makes buttons of labels, whose inputs are hidden: no key reaches them, and nobody hears what they are. Each gets a real one.
   function makeButton(label, name) {
-    for (const [key, value] of Object.entries({ role: "button", tabindex: 0, "aria-label": name })) label.setAttribute(key, value);
-    label.addEventListener("keydown", (event) => {
-      if (event.key !== " ") return; // Material itself sees to Enter
-      event.preventDefault();
-      label.click();
-    });
+    const button = element("button", { type: "button", class: "in-label", "aria-label": name }, ...label.childNodes);
+    button.addEventListener("click", () => document.getElementById(label.htmlFor).click());
+    label.append(button);
+    return button;
   }
 
   function makePalette() {
     const form = document.querySelector("[data-md-component=palette]");
-    for (const input of form?.querySelectorAll("input") || []) { // its label says what it leads to
+    for (const input of form?.querySelectorAll("input") || []) {
       input.tabIndex = -1;
       input.setAttribute("aria-hidden", "true");
-      makeButton(input.nextElementSibling, input.nextElementSibling.title);
+      const label = input.nextElementSibling; // leads to the other input
+      makeButton(label, label.title);
+      label.removeAttribute("title"); // or it is said twice
     }
-    form?.addEventListener("change", () => requestAnimationFrame(() => { // the label that was pressed is hidden now
-      if (document.activeElement === document.body || form.contains(document.activeElement)) form.querySelector("label:not([hidden])").focus();
+    form?.addEventListener("change", () => requestAnimationFrame(() => { // what was pressed is hidden now
+      if (document.activeElement === document.body || form.contains(document.activeElement)) form.querySelector("label:not([hidden]) button").focus();
     }));
   }
 
   // The menu of a narrow window. Closed, it is no stop of the Tab key (see the style sheet).
   function makeMenu() {
     const side = document.querySelector(".md-sidebar--primary");
-    const button = document.querySelector(".md-header__button[for=__drawer]");
+    const label = document.querySelector(".md-header__button[for=__drawer]");
     const toggle = document.getElementById("__drawer");
-    if (!side || !button || !toggle) return;
-    makeButton(button, "Menu");
-    for (const label of side.querySelectorAll("label[for=__toc]")) {
-      makeButton(label, label.matches(".md-nav__title") ? "Back to the menu" : `On this page: ${label.textContent.trim()}`);
+    if (!side || !label || !toggle) return;
+    const button = makeButton(label, "Menu");
+    for (const one of side.querySelectorAll("label[for=__toc]")) {
+      makeButton(one, one.matches(".md-nav__title") ? "Back to the menu" : `On this page: ${one.textContent.trim()}`);
     }
     const tell = () => button.setAttribute("aria-expanded", String(toggle.checked));
     tell();
     toggle.addEventListener("change", () => {
       tell();
-      if (toggle.checked) side.querySelector("a").focus();
+      if (toggle.checked) [...side.querySelectorAll("a, button")].find((one) => getComputedStyle(one).visibility === "visible").focus();
     });
     side.addEventListener("focusout", ({ relatedTarget }) => {
       if (toggle.checked && relatedTarget && !side.contains(relatedTarget)) toggle.click();
@@ -338,7 +339,6 @@
     const box = document.querySelector(".md-search");
     if (!box) return;
     box.setAttribute("aria-label", "Search"); // a dialog wants a name
-    box.querySelector("[tabindex='0']").tabIndex = -1; // the list of results, even while there is none
     if (location.protocol !== "file:") return;
     const toggle = document.getElementById("__search");
     const input = box.querySelector("input");
