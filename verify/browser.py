@@ -257,6 +257,7 @@ stops = _script("""[...document.querySelectorAll("article :is(.scroll, div.formu
     const { overflowX, overflowY } = getComputedStyle(box);
     const more = (overflowX === "auto" && box.scrollWidth > box.clientWidth) || (overflowY === "auto" && box.scrollHeight > box.clientHeight);
     const name = box.getAttribute("class") || box.textContent.trim();
+    if (more && box.localName === "div" && !box.getAttribute("aria-label")) return [`${name} is a stop of the Tab key without a name`];
     return more === (box.tabIndex === 0) ? [] : [`${name} ${more ? "scrolls and is no" : "does not scroll and is a"} stop of the Tab key`];
   })""")
 """A box that scrolls can be reached with the Tab key, and one that does not is no stop on the way."""

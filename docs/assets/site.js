@@ -365,8 +365,14 @@
   // it hides; one that fits is not.
   const sizes = new ResizeObserver((changes) => {
     for (const { target } of changes) {
-      if (scrolls(target)) target.tabIndex = 0;
-      else target.removeAttribute("tabindex");
+      if (!scrolls(target)) {
+        target.removeAttribute("tabindex");
+        continue;
+      }
+      target.tabIndex = 0;
+      if (target.localName !== "div" || target.hasAttribute("role")) continue;
+      target.setAttribute("role", "group"); // a stop has a name
+      target.setAttribute("aria-label", target.matches(".formula") ? "Formula" : "Table");
     }
   });
 
