@@ -332,7 +332,7 @@ def test_the_menu_of_a_narrow_window_by_key(visitor: b.Visitor, served: str) -> 
     menu.press("Enter")
     page.get_by_role("button", name="On this page: The lab").press("Enter")
     expect(link).to_have_count(0)  # it lies under the list of this page
-    page.get_by_role("button", name="Back to the menu").press("Enter")
+    page.get_by_role("button", name="Table of contents: back to the menu").press("Enter")
     page.get_by_role("link", name="Verification", exact=True).focus()
     page.keyboard.press("Tab")
     expect(menu).to_have_attribute("aria-expanded", "false")
@@ -353,6 +353,16 @@ def test_the_palette_by_key(act: Page, key: str) -> None:
         button(act, name).press(key)
         expect(act.locator("body")).to_have_attribute("data-md-color-scheme", scheme)
     expect(button(act, "Dark colours")).to_be_focused()
+
+
+def test_a_letter_does_nothing_by_itself(act: Page) -> None:
+    for letter in "npsf/,.":
+        act.keyboard.press(letter)
+    assert place(act) == at(1, address="")
+    assert act.url.endswith(ACT)
+    assert focus(act) == ""
+    act.evaluate("window.dispatchEvent(new KeyboardEvent('keydown', { key: 's' }))")  # as Material would hear it
+    assert b.soon(act, lambda: "search" in str(act.evaluate("document.activeElement.className")))
 
 
 def test_a_stepper_says_where_it_is(act: Page) -> None:

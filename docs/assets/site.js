@@ -291,6 +291,11 @@
     return button;
   }
 
+  // Material turns pages at "n" and "p" and goes to the search at "f": who speaks to a browser, or slips, is carried off (WCAG 2.1.4).
+  document.addEventListener("keydown", (event) => {
+    if (event.key.length === 1 && event.key !== " ") event.stopPropagation();
+  });
+
   function makePalette() {
     const form = document.querySelector("[data-md-component=palette]");
     for (const input of form?.querySelectorAll("input") || []) {
@@ -313,7 +318,7 @@
     if (!side || !label || !toggle) return;
     const button = makeButton(label, "Menu");
     for (const one of side.querySelectorAll("label[for=__toc]")) {
-      makeButton(one, one.matches(".md-nav__title") ? "Back to the menu" : `On this page: ${one.textContent.trim()}`);
+      makeButton(one, one.matches(".md-nav__title") ? "Table of contents: back to the menu" : `On this page: ${one.textContent.trim()}`);
     }
     const tell = () => button.setAttribute("aria-expanded", String(toggle.checked));
     tell();
