@@ -89,18 +89,8 @@ def svg(name: str, width: float, height: float, label: str, inside: str) -> str:
     size = ' width="' + px(width) + '" height="' + px(height) + '" viewBox="0 0 ' + px(width) + " " + px(height) + '"'
     hatch = '<defs><pattern id="' + name + '" width="6" height="6" patternUnits="userSpaceOnUse">'
     lines = '<path class="hatch" d="M-1 1L1 -1M0 6L6 0M5 7L7 5"/></pattern></defs>'
-    return (
-        '<svg role="img" aria-label="'
-        + label
-        + '"'
-        + size
-        + ">"
-        + hatch
-        + lines
-        + '<g class="keep" aria-hidden="true">'
-        + inside
-        + "</g></svg>"
-    )
+    shown = '<g class="keep" aria-hidden="true">' + inside + "</g>"  # the label says it, and is not said twice
+    return '<svg role="img" aria-label="' + label + '"' + size + ">" + hatch + lines + shown + "</svg>"
 
 
 def nice_step(upto: float, most: float) -> float:

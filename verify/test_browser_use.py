@@ -347,9 +347,8 @@ def test_without_a_script_the_menu_shows_where_the_tab_key_is(visitor: b.Visitor
     expect(page.locator(".md-header__option")).to_be_hidden()  # no script, no other palette
 
 
-@pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_the_palette_by_key(act: Page, key: str) -> None:
-    for name, scheme in (("Dark colours", "slate"), ("Light colours", "default")):
+def test_the_palette_by_key(act: Page) -> None:
+    for key, name, scheme in (("Enter", "Dark colours", "slate"), ("Space", "Light colours", "default")):
         button(act, name).press(key)
         expect(act.locator("body")).to_have_attribute("data-md-color-scheme", scheme)
     expect(button(act, "Dark colours")).to_be_focused()
