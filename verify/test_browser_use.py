@@ -160,7 +160,7 @@ def test_find_in_page_reaches_hidden_steps(act: Page) -> None:
 
 def test_arrow_keys_belong_to_what_has_the_focus(visitor: b.Visitor, served: str) -> None:
     page = visitor.open(f"{served}/acts/6-allreduce.html#step-4", width=390)
-    box, link = page.locator(".table-ring-walk"), page.locator("a.q:visible").first
+    box, link = page.get_by_role("region", name="Table: ring walk"), page.locator("a.q:visible").first
     expect(box).to_have_attribute("tabindex", "0")
     box.press("ArrowRight")
     link.press("Shift+ArrowRight")
