@@ -20,7 +20,7 @@ from macros.calls import INLINE, Recorder, Use, recording
 from macros.claims import read
 from macros.code import code, files
 from macros.drawings import DRAWINGS, drawing
-from macros.evaluate import Evaluator, beside, using
+from macros.evaluate import Evaluator, beside, sort_of, using
 from macros.evaluate import book as current_book
 from macros.figures import FIGURES, TABLES, figure, table
 from macros.files import check_files, pages_of
@@ -32,9 +32,10 @@ from macros.links import check_links
 from macros.measured import measured
 from macros.pages import cards, credit, ledger, live, symbols, verification
 from macros.pins import PINS, check_book
-from macros.quantity import Drift, QuoteError, of
+from macros.quantity import QuoteError, of
 from macros.reality import check_reality
 from macros.records import write_whole
+from macros.refused import check_records
 from macros.scan import MACROS, Call, Fault, Page, scan, source_of
 from macros.structure import check_structure
 from perfmodel.number import KINDS, Ledger, Number
@@ -72,6 +73,7 @@ class Audit:
     pages: dict[str, Page] = field(default_factory=dict)
     uses: list[Use] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    withheld: list[Fault] = field(default_factory=list)  # what waits for a record that is refused, and is named among the faults
     titles: dict[str, list[str]] = field(default_factory=dict)  # page -> the numbers its title and description bind
     unread: set[str] = field(
         default_factory=set
@@ -125,7 +127,7 @@ def audit_page(path: str, source: str, evaluator: Evaluator, audit: Audit) -> Pa
 def _fault_of(page: Page, call: Call, error: QuoteError) -> Fault:
     _, old = literal(page, call)
     fix = digits_only(old, error.fix) if old and error.fix else ""
-    return page.fault(call.start, str(error), "drifted" if isinstance(error, Drift) else "broken", old if fix else "", fix)
+    return page.fault(call.start, str(error), sort_of(error), old if fix else "", fix)
 
 
 def matching(fragment: str, book: Ledger, around: str = "") -> list[str]:
@@ -200,7 +202,7 @@ def audit_sources(
     texts = overrides or {}
     audit = Audit()
     audit.faults += check_book(ledger_, pins)
-    audit.faults += check_reality()
+    audit.faults += [*check_reality(), *check_records()]
     audit.faults += check_files(docs)
     evaluator = Evaluator(ledger_, CALLABLE, NAMED)
     with using(ledger_):
@@ -224,7 +226,8 @@ def audit_sources(
             audit.faults.append(Fault(CONFIG, 1, 1, "this file is not saved as UTF-8: save it again with that encoding"))
         else:
             audit.faults += check_config(CONFIG, settings, [*pages_of(docs)])
-    audit.faults.sort()
+    audit.withheld = [fault for fault in audit.faults if fault.sort == "withheld"]
+    audit.faults = sorted(fault for fault in audit.faults if fault.sort != "withheld")
     return audit
 
 

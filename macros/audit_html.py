@@ -78,7 +78,7 @@ def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
         if source in audit.unread:  # refused as it is, and all of it would be named again
             continue
         shown = {use.shown for use in audit.uses if use.page == source}
-        known = [f for f in audit.faults if f.path == source]
+        known = [f for f in (*audit.faults, *audit.withheld) if f.path == source]
         read = _read(path.read_text(encoding="utf-8"))
         passages = [(p, [*titles, *_bare(page)]) for p in read.passages] + [(p, [*titles, *shown]) for p in read.spoken]
         for passage, bound in passages:

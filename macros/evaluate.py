@@ -19,7 +19,8 @@ from macros import naked
 from macros.calls import INLINE, Piece, current
 from macros.fixes import literal
 from macros.prose import QUOTE
-from macros.quantity import Drift, Quantity, QuoteError, groups, near, shown, unknown
+from macros.quantity import Drift, Quantity, QuoteError, Withheld, groups, near, shown, unknown
+from macros.records import RecordError
 from macros.scan import Call, Fault, Page, scan_literal
 from perfmodel.number import Ledger
 
@@ -59,13 +60,14 @@ class Evaluator:
         self.context: dict[str, Any] = {**self.groups, **callable_}
 
     def misspelt(self, expression: str) -> str:
-        """What is wrong with the names of an expression, "" when all are known."""
+        """What is wrong with the names of an expression, "" when all are known. Raises Withheld for one that a refused record would give."""
         tree = _parsed(expression)
         inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and id(node) not in inner:
                 name = ast.unparse(node)
                 if name.split(".")[0] not in self.groups or name not in self.book:
+                    _wait(name)
                     return unknown(name, self.names)
             elif isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in self.callable):
                 name = ast.unparse(node.func)
@@ -127,6 +129,8 @@ class Evaluator:
             raise QuoteError("an empty call: write [= q(…) =] or take it away")
         try:
             wrong = self._misnamed(call.macro, call.source) or self.misspelt(call.source)
+        except Withheld:
+            raise
         except (SyntaxError, ValueError) as error:
             raise QuoteError(f"[= {call.source} =] cannot be read: {getattr(error, 'msg', error)}") from None
         if wrong:
@@ -140,11 +144,28 @@ class Evaluator:
             return self._walk(_parsed(call.source))
         except QuoteError:
             raise
+        except RecordError as error:
+            raise Withheld(str(error)) from None
         except Exception as error:
+            if isinstance(error, KeyError):  # a figure asks the book by name
+                _wait(str(error.args[0]))
             if isinstance(error, TypeError) and "argument" in str(error):
                 example = _EXAMPLES.get(call.macro, f"{call.macro}()")
                 raise QuoteError(f"{str(error).replace('()', '(…)')}: it is called as {example}") from None
             raise QuoteError(f"{call.macro}(…) failed: {type(error).__name__}: {error}") from error
+
+
+def _wait(name: str) -> None:
+    """Raise Withheld for a name that is missing because a record is refused."""
+    from macros import refused
+
+    if refused.withheld(name.partition(".")[0]):
+        raise Withheld(f"{name} waits for a record that is refused")
+
+
+def sort_of(error: QuoteError) -> str:
+    """The sort of the fault that an error is."""
+    return "withheld" if isinstance(error, Withheld) else "drifted" if isinstance(error, Drift) else "broken"
 
 
 def _placed(call: Call) -> None:
@@ -211,7 +232,7 @@ def say(words: str, evaluator: Evaluator, file: Path, path: str) -> tuple[str, s
         try:
             piece = evaluator.call(call)
         except QuoteError as error:
-            faults.append((call.start, str(error), "drifted" if isinstance(error, Drift) else "broken"))
+            faults.append((call.start, str(error), sort_of(error)))
             piece = Piece(call.source, call.source)
         html += _escape(between) + piece.html
         plain += between + piece.text

@@ -15,9 +15,9 @@ import yaml
 from macros import markdown, naked
 from macros.calls import INLINE, Recorder
 from macros.claims import read
-from macros.evaluate import Evaluator
+from macros.evaluate import Evaluator, sort_of
 from macros.prose import literal, mask
-from macros.quantity import Drift, QuoteError
+from macros.quantity import QuoteError
 from macros.scan import FRONT_MATTER, Fault, Page
 
 # What the front matter of a page may hold, and which of it nobody reads.
@@ -175,7 +175,7 @@ def _title_quotes(
             else:
                 INLINE["q"](words, evaluator.value(value.value))
         except QuoteError as error:
-            yield page.fault(offset, str(error), "drifted" if isinstance(error, Drift) else "broken")
+            yield page.fault(offset, str(error), sort_of(error))
 
 
 def check_config(path: str, source: str, pages: Collection[str] = ()) -> Iterator[Fault]:

@@ -14,7 +14,7 @@ from macros import gpu_record, text
 from macros.calls import Piece
 from macros.evaluate import speaker
 from macros.gpu_record import DeviceRecord
-from macros.quantity import QuoteError
+from macros.quantity import QuoteError, Withheld
 from macros.records import RecordError
 from macros.tables import RATES, SPEEDS, TIMED, TIMES, Cell, Code, Name, Num, Power, Table, scaled, timed
 from perfmodel.hardware import attainable_flop_per_s, matmul_flop_per_byte, move_s
@@ -188,7 +188,7 @@ def _read() -> DeviceRecord | None:
     try:
         return gpu_record.read(gpu_record.PATH)
     except RecordError as error:
-        raise QuoteError(str(error)) from None
+        raise Withheld(str(error)) from None
 
 
 def measured(section: str = "") -> Piece:

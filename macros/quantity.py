@@ -27,6 +27,10 @@ class Drift(QuoteError):
     """A quote or a relation that can be read and does not hold."""
 
 
+class Withheld(QuoteError):
+    """A call that waits for a record that is refused: the record is named, not the call."""
+
+
 @dataclass(frozen=True)
 class Quantity:
     """A value (SI, or a tuple of them), its dimension, the expression that made it and the numbers it is made of."""

@@ -83,7 +83,7 @@ class Renderer:
         page = self.audit.pages.get(path) or scan(path, "")  # as the audit has read it, whatever an editor does to it meanwhile
         front = FRONT_MATTER.match(page.source)
         at = lead = front.end() if front else 0
-        faults = {(f.line, f.column): f for f in self.audit.faults if f.path == path}
+        faults = {(f.line, f.column): f for f in (*self.audit.faults, *self.audit.withheld) if f.path == path}
         good = {call.start: call for call in page.calls}
         out: list[str] = []
         with recording(Recorder(page=path)):
@@ -198,7 +198,7 @@ class Renderer:
         return piece.html
 
     def _banner(self, path: str) -> str:
-        faults = [f for f in self.audit.faults if f.path == path]
+        faults = [f for f in (*self.audit.faults, *self.audit.withheld) if f.path == path]
         if not faults:
             return ""
         rows = "".join(f"<li><code>{f.place}</code> {escape(f.message)}</li>" for f in faults)

@@ -42,7 +42,7 @@ class Fault:
     line: int
     column: int
     message: str
-    sort: str = "broken"  # drifted: a quote or relation that does not hold; unbound: a naked number; broken: all else
+    sort: str = "broken"  # drifted: a quote or relation that does not hold; unbound: a naked number; withheld: what waits for a refused record; broken: all else
     old: str = field(default="", compare=False)
     fix: str = field(default="", compare=False)
 

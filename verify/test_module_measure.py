@@ -229,14 +229,18 @@ def test_a_spoilt_record_is_refused(path: Path, spoil: Callable[[str], str], say
     assert len(ledger) == 0
 
 
-def test_without_a_record_each_page_that_asks_for_it_is_named(path: Path) -> None:
+@pytest.mark.parametrize("text", ["", '{"torn": '], ids=["missing", "torn"])
+def test_a_record_that_cannot_be_used_is_one_fault_whatever_waits_for_it(path: Path, text: str) -> None:
+    if text:
+        path.write_text(text, encoding="utf-8")
     ledger = Ledger()
     for number in LEDGER:
         if not number.name.startswith("products."):
             ledger._add(number)
-    faults = [fault for fault in audit_sources(ledger).faults if "matmul.json" in fault.message]
-    assert {fault.path for fault in faults} == {"docs/module/1-gpu.md"}
-    assert all("is missing: run make measure" in fault.message for fault in faults)
+    audit = audit_sources(ledger)
+    [fault] = audit.faults
+    assert str(fault).startswith(f"docs/records/matmul.json: {'is torn' if text else 'is missing: run make measure'}")
+    assert {found.path for found in audit.withheld} == {"docs/module/1-gpu.md"}
 
 
 def test_the_record_of_this_checkout_is_whole_and_by_this_code() -> None:

@@ -222,6 +222,29 @@ def test_windows_line_ends_are_no_change(folder: Path) -> None:
     assert published.read(folder, "pcie").rows == published.table("pcie").rows
 
 
+@pytest.mark.parametrize("name", ["ddp_steps", "baidu"])
+def test_a_changed_record_is_one_fault_whatever_it_feeds(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    file = folder / f"{name}.csv"
+    file.write_bytes(file.read_bytes() + b"\n")
+    monkeypatch.setattr(published, "PATH", folder)
+    monkeypatch.setattr(reality, "changed", lambda: published.changed(folder))
+    ledger = Ledger()
+    for number in LEDGER:
+        if not number.name.startswith("reality."):
+            ledger._add(number)
+    published.table.cache_clear()
+    data_sets.cache_clear()
+    try:
+        audit = audit_sources(ledger)
+    finally:
+        published.table.cache_clear()
+        data_sets.cache_clear()
+    [fault] = audit.faults
+    assert str(fault).startswith(f"docs/records/published/{name}.csv: was changed after it was entered: take the change back, or ")
+    assert {found.path for found in audit.withheld} >= {"docs/reality.md"}
+    assert len(audit.withheld) > 20
+
+
 def test_a_changed_record_stops_the_audit_and_the_table(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

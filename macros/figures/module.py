@@ -14,7 +14,7 @@ from macros import cpu_record, runs, text
 from macros.evaluate import book
 from macros.figures.core import Bar, Drawn, bars, count, scheduled, total, value
 from macros.gpu_record import DeviceRecord
-from macros.quantity import QuoteError, value_text
+from macros.quantity import Withheld, value_text
 from macros.records import RecordError, load
 from macros.tables import SIZES, SPEEDS, TIMED, Cell, Code, Instead, Name, Num, Power, Table, scaled, timed
 from macros.timelines import in_unit, lanes_axis
@@ -89,13 +89,13 @@ def clock_readings() -> Table:
 
 
 def _products() -> DeviceRecord:
-    """The record of products on a CPU. Raises QuoteError, in an author's words, where there is none."""
+    """The record of products on a CPU. Raises Withheld where there is none that can be used: the audit names it."""
     try:
         record = cpu_record.read()
     except RecordError as error:
-        raise QuoteError(str(error)) from None
+        raise Withheld(str(error)) from None
     if record is None:
-        raise QuoteError(f"docs/records/{cpu_record.PATH.name} is missing: {cpu_record.CURE}")
+        raise Withheld(f"docs/records/{cpu_record.PATH.name} is missing: {cpu_record.CURE}")
     return record
 
 
