@@ -31,7 +31,7 @@ from macros.labs import LABS, lab
 from macros.links import check_links
 from macros.measured import measured
 from macros.pages import cards, credit, ledger, live, symbols, verification
-from macros.pins import PINS, check_book
+from macros.pins import EXEMPT, PINS, check_book, check_exempt
 from macros.quantity import QuoteError, of
 from macros.reality import check_reality
 from macros.records import write_whole
@@ -43,6 +43,7 @@ from perfmodel.units import NONE
 
 __all__ = [
     "CALLABLE",
+    "EXEMPT",
     "PINS",
     "ROOT",
     "Audit",
@@ -122,6 +123,13 @@ def audit_page(path: str, source: str, evaluator: Evaluator, audit: Audit) -> Pa
     audit.faults += _naked(page, evaluator.book)
     audit.faults += check_structure(page, front.values, BLOCKS)
     return page
+
+
+def exempt(audit: Audit) -> list[Use]:
+    """The exemptions that stand in pages. Those in Python are of names that a record gives."""
+    uses = [use for use in audit.uses if use.kind == "e"]
+    calls = {(page.path, c.line, c.column) for page in audit.pages.values() for c in page.calls if c.macro == "plain"}
+    return [u for u in uses if (u.page, u.line, u.column) in calls or u.line < audit.pages[u.page].place(audit.pages[u.page].body)[0]]
 
 
 def _fault_of(page: Page, call: Call, error: QuoteError) -> Fault:
@@ -219,6 +227,7 @@ def audit_sources(
             audit_page(path, texts[path], evaluator, audit)
     for page in audit.pages.values():
         audit.faults += check_links(page, docs.parent, audit.pages)
+    audit.faults += check_exempt(exempt(audit), docs.parent / EXEMPT, audit.pages)
     config = docs.parent / CONFIG
     if CONFIG in texts or config.exists():
         settings = texts.get(CONFIG) or source_of(config)

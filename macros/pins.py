@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
 from macros import claims, text
+from macros.calls import Use
 from macros.fingerprint import ROOT
 from macros.quantity import QuoteError, unknown
 from macros.scan import Fault
@@ -15,6 +16,7 @@ from perfmodel.number import Ledger, Number
 from perfmodel.units import NONE
 
 PINS = "verify/expected/given.csv"
+EXEMPT = "verify/expected/plain.csv"
 
 
 def exactly(number: Number) -> str:
@@ -64,6 +66,41 @@ def check_book(book: Ledger, pins: Path, root: Path = ROOT) -> Iterator[Fault]:
             )
     for name, (line, _, _) in pinned.items():
         yield Fault(shown, line, 1, unknown(name, [n.name for n in book if n.kind == "given"]))
+
+
+def check_exempt(uses: Iterable[Use], pins: Path, pages: Iterable[str]) -> Iterator[Fault]:
+    """What is wrong with the words that `pages` exempt with `plain`: nothing else holds them, so each is pinned.
+
+    `pins` is the file of pins: page, words, why. `uses` are the exemptions that stand in pages; one pin holds all that are alike.
+    """
+    pinned: dict[tuple[str, str, str], int] = {}
+    if pins.exists():
+        with pins.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            next(reader, None)
+            for row in reader:
+                if len(row) != 3:
+                    yield Fault(EXEMPT, reader.line_num, 1, f"a pin has three cells, page, words and why; got {len(row)}")
+                else:
+                    pinned[row[0], row[1], row[2]] = reader.line_num
+    found = {use: (use.page, use.shown, use.why) for use in uses}
+    left = {key: line for key, line in pinned.items() if key[0] in set(pages) and key not in found.values()}
+    for use, (page, words, why) in found.items():
+        if (page, words, why) in pinned:
+            continue
+        old = next((key for key in left if key[0] == page and (key[2] == why or key[1] == words)), None)
+        if old:
+            says = f'{EXEMPT}:{left.pop(old)} pins "{old[1]}", {old[2]}'
+        else:
+            says = f"nothing holds them: add the line {page},{_cell(words)},{_cell(why)} to {EXEMPT}"
+        yield Fault(page, use.line, use.column, f'exempts "{words}", {why}; {says}', "drifted")
+    for (page, words, why), line in left.items():
+        yield Fault(EXEMPT, line, 1, f'{page} does not exempt "{words}", {why}: take the line out')
+
+
+def _cell(words: str) -> str:
+    """Words as they stand in a file of pins."""
+    return '"{}"'.format(words.replace('"', '""')) if set(words) & set(',"\n') else words
 
 
 def _agrees(number: Number, pin: str) -> bool:

@@ -29,6 +29,7 @@ from macros.calls import Recorder, Use, recording
 from macros.evaluate import Evaluator, using
 from macros.fingerprint import ROOT, sources
 from macros.gpu_record import read as read_clocked
+from macros.pins import check_exempt
 from macros.quantity import QuoteError
 from macros.records import RecordError
 from macros.scan import Fault
@@ -50,7 +51,7 @@ def of_page(path: str, text: str) -> list[Fault]:
     found = Audit()
     with using(evaluator().book):
         audit_page(path, text, evaluator(), found)
-    return found.faults
+    return [*found.faults, *check_exempt(audit.exempt(found), ROOT / audit.EXEMPT, found.pages)]
 
 
 @cache
@@ -222,21 +223,15 @@ def judged(mutant: Mutant) -> Result:
             caught = "was changed" in said
         else:
             if mutant.file.endswith(".md"):
-                faults = of_page(mutant.file, text) + (exemptions(mutant.file, text) if mutant.kind.startswith("exempt") else [])
+                faults = of_page(mutant.file, text)
             else:
                 faults = of_module(mutant.file, text, mutant.places[0][0], hit)
-                if mutant.kind.startswith("exempt") and not hit(faults):
-                    faults += exemptions(mutant.file, text)
             caught = hit(faults)
             said = "; ".join(map(str, faults[:2]))
     except Exception as error:  # a fault that stops the audit is none that it names
         caught, said = False, f"{type(error).__name__}: {error}"
     wrong = "" if caught else said or "nothing is said"
     return Result(str(mutant), mutant.kind, wrong, note)
-
-
-def exemptions(file: str, text: str) -> list[Fault]:
-    return []
 
 
 def edited(edit: harmless.Edit) -> Result:

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from macros import audit as auditing
 from macros import figures
-from macros.audit import CALLABLE, NAMED, PINS, Audit, apply_fixes, audit_page, audit_sources, check_book, pages_of
+from macros.audit import CALLABLE, EXEMPT, NAMED, PINS, Audit, apply_fixes, audit_page, audit_sources, check_book, pages_of
 from macros.evaluate import Evaluator, book, using
 from macros.fixes import digits_only, fixed
 from macros.frontmatter import CONFIG, check_config
+from macros.pins import check_exempt
 from macros.scan import Fault, scan
 from perfmodel import collectives, kernels
 from perfmodel.book import LEDGER
@@ -110,6 +111,8 @@ def test_all_harmless_edits_together_build(tmp_path: Path) -> None:
         SMALL + "\n" + "\n\nA paragraph.\n\n".join(HARMLESS.values()) + "\n", encoding="utf-8"
     )
     replace(project / "mkdocs.yml", "  - numbers.md", "  - probe.md\n  - numbers.md")
+    with (project / EXEMPT).open("a", encoding="utf-8") as pins:
+        pins.write('docs/probe.md,"the ""1985"" one",a year\ndocs/probe.md,1985,a year\n')
     command = [
         sys.executable,
         "-m",
@@ -563,6 +566,31 @@ def test_a_pin_changed_missing_or_for_no_number_is_named(tmp_path: Path) -> None
         found = [*check_book(LEDGER, pins, tmp_path)]
         assert any(says in f.message for f in found)
         assert len(found) == (2 if new and "gradeint" in new else 1)
+
+
+EXEMPTS = '---\ntitle: Since 2017\ntitle_quotes:\n  "2017": plain, a year\n---\n\nIn [= plain("ten, or so", why="a guess") =] and [= plain("ten, or so", why="a guess") =].\n'
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), [
+    ("", "", []),
+    ('plain("ten,', 'plain("six,', ['docs/x.md:7:4: exempts "six, or so", a guess; nothing holds them: add the line docs/x.md,"six, or so",a guess to verify/expected/plain.csv']),
+    (' and [= plain("ten, or so", why="a guess") =]', "", []),
+    ('ten, or so", why="a guess") =] and [= plain("ten, or so", why="a guess', 'six, or so", why="a guess', ['docs/x.md:7:4: exempts "six, or so", a guess; verify/expected/plain.csv:2 pins "ten, or so", a guess']),
+    ("2017\": plain", "2018\": plain", ['docs/x.md:4:4: exempts "2018", a year; verify/expected/plain.csv:3 pins "2017", a year']),
+    ("In [", "In [= plain(\"so, so\", why=\"a word\") =] [", ['docs/x.md:7:4: exempts "so, so", a word; nothing holds them: add the line docs/x.md,"so, so",a word to verify/expected/plain.csv']),
+    ('In [= plain("ten, or so", why="a guess") =] and [= plain("ten, or so", why="a guess") =].', "In it.", ['verify/expected/plain.csv:2:1: docs/x.md does not exempt "ten, or so", a guess: take the line out']),
+], ids=["as it is", "one of two", "one alone", "other words", "another year", "one more", "one less"])  # fmt: skip
+def test_words_that_nothing_else_holds_are_pinned(tmp_path: Path, old: str, new: str, expected: list[str]) -> None:
+    pins = tmp_path / "plain.csv"
+    pins.write_text('page,words,why\ndocs/x.md,"ten, or so",a guess\ndocs/x.md,2017,a year\ndocs/y.md,60,a page that is not asked for\n', encoding="utf-8")
+    audit = audit_one("docs/x.md", EXEMPTS.replace(old, new, 1 if "ten" in old else -1))
+    assert [str(f) for f in check_exempt(auditing.exempt(audit), pins, audit.pages)][: len(expected) or 1] == expected
+
+
+def test_a_pin_of_an_exemption_with_a_cell_too_few_is_named(tmp_path: Path) -> None:
+    pins = tmp_path / "plain.csv"
+    pins.write_text("page,words,why\ndocs/x.md,60\n", encoding="utf-8")
+    assert [str(f) for f in check_exempt([], pins, ["docs/x.md"])] == [f"{EXEMPT}:2:1: a pin has three cells, page, words and why; got 2"]
 
 
 MODELS: list[tuple[str, Any, str, Callable[..., float], str]] = [

@@ -65,7 +65,7 @@ def two_chips() -> Table:
         ["memory bandwidth at best", Num(value("chip.cpu_memory"), "GB/s", 0), Num(value("roofline.memory"), "GB/s", 0)],
     ]
     return Table(
-        ("What", '[= plain("Xeon 8180", why="the name of a CPU") =]', "V100"), rows, "A server CPU, and a GPU of its generation"
+        ("What", "Xeon 8180", "V100"), rows, "A server CPU, and a GPU of its generation"
     )
 
 
