@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from macros import translate, views
+from macros import text, translate, views
 from macros.calls import Piece
 from macros.evaluate import book, speaker
 from macros.fingerprint import ROOT
@@ -23,7 +23,7 @@ from macros.quantity import QuoteError
 from perfmodel import wording
 from perfmodel.cluster import CLUSTERS
 from perfmodel.ladder import LADDER
-from perfmodel.units import GB, MIB, MS, US
+from perfmodel.units import UNITS
 
 View = Callable[[list[float], list[str], list[float], float], list[str]]
 WIDE, NARROW = 560, 340  # px; without a script the page shows one or the other, with one the lab is drawn as wide as it is
@@ -33,15 +33,16 @@ SCRIPT = "assets/kernels.js"
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """What a reader can set: its range and step, and where it stands. With `stops` the slider goes from one to the next; with
-    `options` it is a list to choose from. `zero` says what 0 means, `buttons` are the words of one step back and one forward.
+    """What a reader can set: its range and step, and where it stands: at the number of the book that `of` names, in its own unit, or at 0.
 
-    Raises ValueError for a range or step that is none, and for a value, stops or options outside the range.
+    So no start is typed. With `stops` the slider goes from one to the next; with `options` it is a list to choose from. `zero` says what 0
+    means, `buttons` are the words of one step back and one forward.
+
+    Raises ValueError for a range or step that is none, for a start, stops or options outside the range, and for a start that is no option.
     """
 
     name: str
     label: str
-    value: float
     low: float
     high: float
     step: float = 1
@@ -50,17 +51,27 @@ class Control:
     stops: tuple[float, ...] = ()
     options: tuple[tuple[str, float], ...] = ()
     buttons: tuple[str, str] | None = None
+    of: str = ""
+    value: float = field(init=False)
 
     def __post_init__(self) -> None:
         if not (self.name.isidentifier() and self.low < self.high and self.step > 0):
             raise ValueError(
                 f"a control must have a name, a range and a step above 0, got {self.name!r}, {self.low}–{self.high}, {self.step}"
             )
+        object.__setattr__(self, "value", self.reads(self.of) if self.of else 0.0)
         for value in (self.value, *self.stops, *(value for _, value in self.options)):
             if not self.low <= value <= self.high:
                 raise ValueError(f"{self.name} must be between {self.low} and {self.high}, got {value}")
         if list(self.stops) != sorted(set(self.stops)):
             raise ValueError(f"the stops of {self.name} must go up, got {self.stops}")
+        if self.options and self.value not in [value for _, value in self.options]:
+            raise ValueError(f"{self.name} must start at one of its options, got {self.value:g}")
+
+    def reads(self, name: str) -> float:
+        """A number of the book as this control shows it: 25 for 25 MiB, 18.75 for 18.75 GB/s."""
+        size = UNITS[self.unit].size if self.unit in UNITS else 10**6 if self.unit == "million" else 1
+        return float(wording.half_up(float(book()[name].value) / float(size) * 1000) / 1000)
 
     def said(self) -> str:
         """The value in words, for who hears it."""
@@ -71,7 +82,7 @@ class Control:
 class Lab:
     """A lab: what it shows (`view`), what drives it, and what a reader is asked before looking. `highs` narrows the ranges as they move.
 
-    `presets` are settings by name: values for some of the controls. `responsive` views are drawn for two widths.
+    `presets` are settings by name: for some of the controls, the numbers of the book that they go to. `responsive` views are drawn for two widths.
     """
 
     name: str
@@ -82,13 +93,17 @@ class Lab:
     names: tuple[str, ...] = ()
     numbers: tuple[float, ...] = ()
     highs: Callable[[list[float], list[float]], list[float]] | None = None
-    presets: tuple[tuple[str, Mapping[str, float]], ...] = ()
+    presets: tuple[tuple[str, Mapping[str, str]], ...] = ()
     responsive: bool = True
     badge: str = "cost model"
 
     def parts(self, values: list[float], width: float) -> list[str]:
         """What the view shows for these values, part by part."""
         return self.view(values, list(self.names), list(self.numbers), width)
+
+    def settings(self) -> list[tuple[str, dict[str, float]]]:
+        """The presets with their values."""
+        return [(name, {c.name: c.reads(of[c.name]) for c in self.controls if c.name in of}) for name, of in self.presets]
 
     def values(self) -> list[float]:
         """Where the controls stand when a reader comes."""
@@ -108,13 +123,8 @@ class Lab:
                 }
                 for c in self.controls
             ],
-            "presets": [[name, {c.name: values[c.name] for c in self.controls if c.name in values}] for name, values in self.presets],
+            "presets": [[name, values] for name, values in self.settings()],
         }  # fmt: skip
-
-
-def _value(name: str, size: float = 1.0) -> float:
-    """A number of the ledger, in units of `size`: 25 for 25 MiB, 18.75 for 18.75 GB/s."""
-    return float(wording.half_up(float(book()[name].value) / size * 1000) / 1000)
 
 
 def _pipeline() -> Lab:
@@ -125,11 +135,11 @@ def _pipeline() -> Lab:
         question="Let queueing take longer and computing take less. Does a single barrier at the end still help, and how long does the queue get?",
         view=views.pipeline_view,
         controls=(
-            Control(name="tasks", label="tasks n", value=_value("queue.tasks"), low=1, high=64, unit="tasks"),
-            ticks(name="enqueue", label="queue one, t₁", value=_value("queue.enqueue")),
-            ticks(name="compute", label="compute one, t₂", value=_value("queue.compute")),
-            ticks(name="fetch", label="fetch a result, t₃", value=_value("queue.fetch")),
-            Control(name="every", label="a barrier every", value=0, low=0, high=64, unit="tasks", zero="at the end only"),
+            Control(name="tasks", label="tasks n", of="queue.tasks", low=1, high=64, unit="tasks"),
+            ticks(name="enqueue", label="queue one, t₁", of="queue.enqueue"),
+            ticks(name="compute", label="compute one, t₂", of="queue.compute"),
+            ticks(name="fetch", label="fetch a result, t₃", of="queue.fetch"),
+            Control(name="every", label="a barrier every", low=0, high=64, unit="tasks", zero="at the end only"),
         ),
         badge="cost model · ticks",
     )
@@ -147,7 +157,6 @@ def _ladder() -> Lab:
             Control(
                 name="reference",
                 label="let this take a second",
-                value=0,
                 low=0,
                 high=len(rows) - 1,
                 options=tuple((name, i) for i, name in enumerate(names)),
@@ -168,14 +177,12 @@ def _ring() -> Lab:
         view=views.ring_view,
         highs=views.ring_highs,
         controls=(
-            Control(name="gpus", label="GPUs n", value=_value("sync.gpus"), low=1, high=8, unit="GPUs"),
-            Control(
-                name="step", label="steps made", value=0, low=0, high=14, unit="steps", zero="none", buttons=("Step back", "Step")
-            ),
+            Control(name="gpus", label="GPUs n", of="sync.gpus", low=1, high=8, unit="GPUs"),
+            Control(name="step", label="steps made", low=0, high=14, unit="steps", zero="none", buttons=("Step back", "Step")),
             Control(
                 name="size",
                 label="gradient S",
-                value=_value("sync.gradient", 1e6),
+                of="sync.gradient",
                 low=0.5,
                 high=10000,
                 step=0.5,
@@ -185,7 +192,7 @@ def _ring() -> Lab:
             Control(
                 name="link",
                 label="link B, each way",
-                value=_value("sync.link", GB),
+                of="sync.link",
                 low=0.25,
                 high=1000,
                 step=0.25,
@@ -197,13 +204,25 @@ def _ring() -> Lab:
     )
 
 
+# The words of the machines that the lab starts from.
+MACHINES = {
+    "book": 'the book’s server: [= q("4", cluster.book_gpus) =] GPUs on PCIe',
+    "v100": '[= q("8", cluster.v100_gpus) =] V100 with NVLink',
+    "h100": '[= q("8", cluster.h100_gpus) =] H100',
+    "h100x4": (
+        '[= q("4", cluster.h100x4_nodes) =] × [= q("8", cluster.h100x4_gpus) =] H100 at [= q("400 Gbit/s", cluster.h100x4_network) =]'
+    ),
+}
+_say = speaker(__file__)
+
+
 def _cluster() -> Lab:
-    def machine(tag: str) -> dict[str, float]:
-        rates = {part: _value(f"cluster.{tag}_{part}", GB) for part in ("link", "cpu", "network")}
-        counts = {part: _value(f"cluster.{tag}_{part}") for part in ("gpus", "nodes")}
-        return {**counts, **rates, "latency": _value(f"cluster.{tag}_latency", US)}
+    def machine(tag: str) -> dict[str, str]:
+        return {part: f"cluster.{tag}_{part}" for part in ("gpus", "nodes", "link", "cpu", "network", "latency")}
 
     start = machine("book")
+    # A gradient has as many bytes as the name of its format says.
+    formats = tuple((name, int(name[2:4]) / 8) for name in ("FP32", "BF16 or FP16", "FP8"))
     rate = partial(Control, low=0.25, high=2000, step=0.25, unit="GB/s")
     return Lab(
         name="cluster",
@@ -211,11 +230,11 @@ def _cluster() -> Lab:
         question="Choose a machine. What will a step mostly consist of: computing, latency, or bytes? And does a larger bucket help or harm?",
         view=views.cluster_view,
         controls=(
-            Control(name="gpus", label="GPUs in a machine", value=start["gpus"], low=1, high=16, unit="GPUs"),
+            Control(name="gpus", label="GPUs in a machine", of=start["gpus"], low=1, high=16, unit="GPUs"),
             Control(
                 name="nodes",
                 label="machines",
-                value=start["nodes"],
+                of=start["nodes"],
                 low=1,
                 high=128,
                 unit="machines",
@@ -224,25 +243,25 @@ def _cluster() -> Lab:
             rate(
                 name="link",
                 label="link in a machine, each way",
-                value=start["link"],
+                of=start["link"],
                 stops=(1, 2, 4, 8, 16, 32, 56.25, 64, 100, 150, 200, 300, 450, 600, 900, 1800),
             ),
             rate(
                 name="cpu",
                 label="link to the CPU, each way",
-                value=start["cpu"],
+                of=start["cpu"],
                 stops=(1, 2, 4, 8, 16, 32, 64, 128, 256, 450),
             ),
             rate(
                 name="network",
                 label="network port a GPU, each way",
-                value=start["network"],
+                of=start["network"],
                 stops=(0.25, 1.25, 2.5, 5, 10, 12.5, 25, 50, 100, 200),
             ),
             Control(
                 name="latency",
                 label="latency of a transfer",
-                value=start["latency"],
+                of=start["latency"],
                 low=0,
                 high=10000,
                 step=0.5,
@@ -252,7 +271,7 @@ def _cluster() -> Lab:
             Control(
                 name="parameters",
                 label="parameters",
-                value=_value("cluster.parameters", 1e6),
+                of="cluster.parameters",
                 low=1,
                 high=1000000,
                 unit="million",
@@ -261,15 +280,15 @@ def _cluster() -> Lab:
             Control(
                 name="precision",
                 label="precision of a gradient",
-                value=_value("cluster.gradient"),
+                of="cluster.gradient",
                 low=1,
                 high=8,
-                options=(("FP32", 4), ("BF16 or FP16", 2), ("FP8", 1)),
+                options=formats,
             ),
             Control(
                 name="compute",
                 label="computing of a step",
-                value=_value("cluster.compute", MS),
+                of="cluster.compute",
                 low=0.5,
                 high=100000,
                 step=0.5,
@@ -279,14 +298,14 @@ def _cluster() -> Lab:
             Control(
                 name="bucket",
                 label="bucket",
-                value=_value("cluster.bucket", MIB),
+                of="cluster.bucket",
                 low=1,
                 high=10000,
                 unit="MiB",
                 stops=(1, 2, 5, 10, 25, 50, 100, 200, 500, 1000, 10000),
             ),
         ),
-        presets=tuple((preset.name, machine(tag)) for tag, preset in CLUSTERS.items()),
+        presets=tuple((_say(MACHINES[tag])[1].replace(text.NBSP, " "), machine(tag)) for tag in CLUSTERS),
     )
 
 
@@ -354,7 +373,7 @@ def lab_html(lab: Lab, say: Callable[[str], tuple[str, str]]) -> str:
         here = {c.name: c.value for c in lab.controls}
         choices = "".join(
             f"<option{' selected' if all(here[k] == v for k, v in values.items()) else ''}>{escape(name)}</option>"
-            for name, values in lab.presets
+            for name, values in lab.settings()
         )
         preset = (
             f'<div class="lab-control"><label for="lab-{lab.name}-preset">start from</label><select id="lab-{lab.name}-preset" data-preset disabled>'

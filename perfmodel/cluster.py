@@ -88,7 +88,7 @@ H100_SERVER = Cluster(
     source=DGX_H100_SHEET,
     latency_source=HERE,
 )
-H100_CLUSTER = replace(H100_SERVER, name="4 × 8 H100 over 400 Gbit/s", nodes=4)
+H100_CLUSTER = replace(H100_SERVER, name="4 × 8 H100 at 400 Gbit/s", nodes=4)
 CLUSTERS: Mapping[str, Cluster] = MappingProxyType(
     {"book": BOOK_SERVER, "v100": V100_SERVER, "h100": H100_SERVER, "h100x4": H100_CLUSTER}
 )

@@ -125,7 +125,7 @@ def _views(lab: Lab, states: int, seed: int, widths: tuple[float, ...] = (320.0,
         for value in {control.low, control.high, *picks[i][:40]}:
             if not control.options or value in picks[i]:
                 yield state([*start[:i], value, *start[i + 1 :]])
-    for _, values in lab.presets:
+    for _, values in lab.settings():
         yield state([values.get(c.name, c.value) for c in lab.controls])
     for _ in range(states):
         yield state([draw.choice(pick) for pick in picks])

@@ -248,7 +248,7 @@ def test_every_row_of_the_ladder_can_be_the_second(at_lab: Page) -> None:
 def test_every_preset_of_the_cluster(at_lab: Page) -> None:
     cluster = lab(at_lab, "cluster")
     choice = cluster.locator("[data-preset]")
-    for name, settings in LABS["cluster"]().presets:
+    for name, settings in LABS["cluster"]().settings():
         choice.select_option(label=name)
         assert agrees(at_lab, "cluster")
         found = dict(zip((c.name for c in LABS["cluster"]().controls), values(at_lab, "cluster"), strict=True))

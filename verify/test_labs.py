@@ -11,7 +11,8 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
-from macros import text, views
+from macros import labs, text, views
+from macros.calls import Recorder, recording
 from macros.evaluate import book
 from macros.figures import TABLES
 from macros.fingerprint import ROOT
@@ -126,7 +127,7 @@ def test_the_cluster_begins_with_the_book_s_server() -> None:
 def test_a_cluster_of_h100_by_hand() -> None:
     """4 × 8 H100, two levels: latency 2·(7+3)·5 µs = 0.1 ms; inside 2·7·160 MB/(8·450 GB/s) = 0.622 ms; between 2·3·160 MB/(32·50 GB/s)
     = 0.6 ms; in one message 1.32 ms."""
-    preset = dict(LABS["cluster"]().presets)["4 × 8 H100 over 400 Gbit/s"]
+    preset = dict(LABS["cluster"]().settings())["4 × 8 H100 at 400 Gbit/s"]
     formula = shown("cluster", **preset)[2]
     assert "two levels of rings 1.32 ms" in formula
     latency, inside, between = cluster.terms_s(way="two levels", gradient_bytes=160e6, cluster=cluster.H100_CLUSTER)
@@ -194,7 +195,8 @@ def test_a_value_is_brought_into_its_range(value: float, low: float, high: float
         ({"low": 3, "high": 3}, "must have a name, a range and a step above 0"),
         ({"step": 0}, "must have a name, a range and a step above 0"),
         ({"name": "two words"}, "must have a name"),
-        ({"value": 99}, "x must be between 0 and 10, got 99"),
+        ({"of": "sync.gradient", "unit": "MB"}, "x must be between 0 and 10, got 160"),
+        ({"options": (("a", 1), ("b", 2))}, "x must start at one of its options, got 4"),
         ({"stops": (1, 11)}, "x must be between 0 and 10, got 11"),
         ({"stops": (2, 1)}, "the stops of x must go up"),
         ({"options": (("a", 12),)}, "x must be between 0 and 10, got 12"),
@@ -202,7 +204,7 @@ def test_a_value_is_brought_into_its_range(value: float, low: float, high: float
 )
 def test_a_control_that_is_none_is_refused(bad: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        Control(**{"name": "x", "label": "x", "value": 1, "low": 0, "high": 10, **bad})  # type: ignore[arg-type]
+        Control(**{"name": "x", "label": "x", "of": "sync.gpus", "low": 0, "high": 10, **bad})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", LABS)
@@ -210,9 +212,29 @@ def test_a_control_can_be_set_to_all_it_offers(name: str) -> None:
     """Its first value, its stops and every preset are whole steps within its range: a slider would not move them."""
     made = LABS[name]()
     for control in made.controls:
-        presets = [values[control.name] for _, values in made.presets if control.name in values]
+        presets = [values[control.name] for _, values in made.settings() if control.name in values]
         for value in (control.value, *control.stops, *(value for _, value in control.options), *presets):
             assert kernels.clamped(value, control.low, control.high, control.step) == value
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_no_start_is_typed(name: str) -> None:
+    """Every control starts at a number of the book, in its own unit, or at its zero; every preset goes to numbers of the book."""
+    made = LABS[name]()
+    for control in made.controls:
+        assert control.of in book() if control.of else control.value == 0
+    assert all(of in book() for _, numbers in made.presets for of in numbers.values())
+    with pytest.raises(TypeError, match="value"):
+        Control(name="x", label="x", low=0, high=1, value=1)  # type: ignore[call-arg]
+
+
+def test_a_machine_that_the_lab_misnames_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {tag: words.replace('"400 Gbit/s"', '"200 Gbit/s"') for tag, words in labs.MACHINES.items()}
+    monkeypatch.setattr(labs, "MACHINES", wrong)
+    with recording(Recorder(page="docs/x.md")) as recorder:
+        lab("cluster")
+    assert {(f.path, f.sort) for f in recorder.faults} == {("macros/labs.py", "drifted")}
+    assert "quotes 200 Gbit/s for cluster.h100x4_network, the model says 400 Gbit/s" in recorder.faults[0].message
 
 
 def test_an_unknown_lab_is_refused_by_name() -> None:
@@ -317,7 +339,7 @@ def test_one_machine_is_the_server_of_the_act() -> None:
 
 def test_the_typed_layer_and_the_lab_agree() -> None:
     made = LABS["cluster"]()
-    for (_, preset), c in zip(made.presets, cluster.CLUSTERS.values(), strict=True):
+    for (_, preset), c in zip(made.settings(), cluster.CLUSTERS.values(), strict=True):
         values = [preset.get(control.name, control.value) for control in made.controls]
         for i, way in enumerate(cluster.WAYS):
             for overlapped in (False, True):
