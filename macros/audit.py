@@ -27,6 +27,7 @@ from macros.files import check_files, pages_of
 from macros.fingerprint import ROOT
 from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
+from macros.labels import check_labels
 from macros.labs import LABS, lab
 from macros.links import check_links
 from macros.measured import measured
@@ -210,7 +211,7 @@ def audit_sources(
     texts = overrides or {}
     audit = Audit()
     audit.faults += check_book(ledger_, pins)
-    audit.faults += [*check_reality(), *check_records()]
+    audit.faults += [*check_reality(), *check_records(), *check_labels(docs.parent)]
     audit.faults += check_files(docs)
     evaluator = Evaluator(ledger_, CALLABLE, NAMED)
     with using(ledger_):

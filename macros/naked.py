@@ -100,6 +100,8 @@ EXEMPT: tuple[tuple[str, str], ...] = (
     (r"\bet\sal\.,?\s\(?(?:19|20)\d\d[a-z]?\b\)?", "the year of a citation"),
     (r"\b404\s[–-]\s[Nn]ot\s[Ff]ound\b|\b[Ee]rror\s404\b", "the status of a missing page"),
     (r"\b[123]-?D\b", "a number of dimensions, as a name"),
+    (r"\b1F1B\b", "the name of a schedule"),
+    (r"\bDive\sinto\sDeep\sLearning\s\d{1,2}\.\d{1,2}\b", "a section of the book"),
     (r"\b\d{1,4}(?:[×x]\d{1,4})+\b(?![\^⁰¹²³⁴⁵⁶⁷⁸⁹⁻])(?!\s\w+s\b)", "a shape"),
     (r"(?<!\bevery\s)(?<!\ba\s)\b\d{0,2}(?:1st|2nd|3rd|[04-9]th|1[1-3]th)\b(?!\sof\b)", "an ordinal: which one, not how many"),
     (r"\b(?i:half|double|single)[\s-](?:precision|duplex)\b|\b[Dd]ouble[\s-](?:buffer\w*|click\w*|check\w*|quotes?)\b"

@@ -119,6 +119,15 @@ def show(value: float | int, unit: str = "", places: int | None = None) -> str:
     return f"{text}{unit}" if unit in ("×", "%") else f"{text}{NBSP}{singular(unit) if text == '1' else unit}"
 
 
+def power(exponent: int) -> str:
+    """A power of ten, as an axis shows it.
+
+    >>> power(-15), power(0)
+    ('10⁻¹⁵', '1')
+    """
+    return f"10{str(exponent).translate(SUPERSCRIPTS)}" if exponent else "1"
+
+
 def singular(unit: str) -> str:
     """The unit after a 1: tick, day, year; a symbol stays as it is."""
     return unit[:-1] if unit in ("ticks", "days", "months", "years") else unit

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from macros import audit, drawings, figures, labs, published, quotes, records, reality, relations, runs
+from macros import audit, drawings, figures, labels, labs, published, quotes, records, reality, relations, runs
 from macros.audit import Audit, audit_page
 from macros.calls import Recorder, Use, recording
 from macros.evaluate import Evaluator, using
@@ -211,7 +211,7 @@ def judged(mutant: Mutant) -> Result:
     note = 0
 
     def hit(faults: Iterable[Fault]) -> bool:
-        return any(f.path == mutant.file and (f.line, f.column) in mutant.places for f in faults)
+        return any(f.path == mutant.file and {(f.line, f.column), (f.line, 0)} & {*mutant.places} for f in faults)
 
     try:
         if mutant.kind == "given":
@@ -225,7 +225,8 @@ def judged(mutant: Mutant) -> Result:
             if mutant.file.endswith(".md"):
                 faults = of_page(mutant.file, text)
             else:
-                faults = of_module(mutant.file, text, mutant.places[0][0], hit)
+                faults = [*labels.typed(mutant.file, text)]
+                faults += [] if hit(faults) else of_module(mutant.file, text, mutant.places[0][0], hit)
             caught = hit(faults)
             said = "; ".join(map(str, faults[:2]))
     except Exception as error:  # a fault that stops the audit is none that it names
@@ -241,7 +242,7 @@ def edited(edit: harmless.Edit) -> Result:
         if edit.file.endswith(".md"):
             said = "; ".join(map(str, of_page(edit.file, text)[:2]))
         elif edit.file.endswith(".py"):
-            said = "; ".join(map(str, of_module(edit.file, text)[:2]))
+            said = "; ".join(map(str, [*labels.typed(edit.file, text), *of_module(edit.file, text)][:2]))
         elif edit.file == audit.PINS:
             said = "; ".join(map(str, of_pins(text)[:2]))
         else:

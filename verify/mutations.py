@@ -31,7 +31,10 @@ Edit = tuple[int, int, str]  # from, to, and what stands there instead
 
 
 class Mutant(NamedTuple):
-    """One fault: the edits that plant it, and the places (line, column) of which the audit must name one. Line 0: the file alone."""
+    """One fault: the edits that plant it, and the places (line, column) of which the audit must name one.
+
+    Column 0 stands for the whole line, line 0 for the file.
+    """
 
     kind: str
     file: str
@@ -105,7 +108,7 @@ def sites(file: str) -> list[Site]:
             if not around:
                 continue
             # A text put together from pieces is found by its longest: there, only the line is known.
-            places += tuple((n, 1) for n in range(around[0][0][0], around[0][1][0] + 1))
+            places += tuple((n, 0) for n in range(around[0][0][0], around[0][1][0] + 1))
         macro, words = m["macro"], m["words"] if m["words"] is not None else m["result"]
         names = m["names"] or m["of"] or ""
         if "{" not in words + names:
@@ -346,6 +349,36 @@ def of_exemptions(file: str) -> Iterator[Mutant]:
         yield Mutant(f"exempt{where}", file, f'"{site.words}" without its reason', (reason,), site.places)
 
 
+def of_labels(file: str) -> Iterator[Mutant]:
+    """Every text of a module of figures with a number typed at its end: axes, legends, notes and badges, and the words with calls too.
+
+    Left out are single words, which may be names of the book; code that is shown as code; errors; and the words of HTML.
+    """
+    text = text_of(file)
+    tree = ast.parse(text)
+    lines = text.split("\n")
+    apart: set[int] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Raise() | ast.Expr(value=ast.Constant()) | ast.Call(func=ast.Name(id="Code") | ast.Attribute(value=ast.Name(id="re"))):
+                apart |= {id(part) for part in ast.walk(node)}
+            case ast.JoinedStr() | ast.FormattedValue():
+                apart |= {id(part) for part in ast.walk(node) if part is not node and isinstance(part, ast.Constant)}
+            case ast.Dict(keys=keys, values=words) if all(isinstance(word, ast.Constant) and isinstance(word.value, str) for word in words):
+                apart |= {id(key) for key in keys}  # names, for which the words stand
+    for node in ast.walk(tree):
+        if id(node) in apart or not isinstance(node, ast.JoinedStr | ast.Constant):
+            continue
+        shown = ast.get_source_segment(text, node) or ""
+        last = (node.end_lineno or 0) - 1
+        end = sum(len(line) + 1 for line in lines[:last]) + len(lines[last].encode()[: node.end_col_offset].decode()) - 1
+        if text[end] not in "\"'" or not re.search(r"[a-z)] [a-z(·{]", shown) or "<" in shown:
+            continue
+        at = (node.lineno, node.col_offset + 1)
+        places = tuple((line, 0) for line in range(node.lineno, last + 2))
+        yield Mutant("number in a label", file, f"… {shown[-30:-1].split(chr(10))[-1]} 47 ms", ((end, end, " 47 ms"),), places, at)
+
+
 def of_titles(file: str) -> Iterator[Mutant]:
     """Every number of a title: the title alone changed, its declaration alone, and both."""
     text = text_of(file)
@@ -408,6 +441,8 @@ def all_of(files: Sequence[str] = ()) -> Iterator[Mutant]:
         yield from of_quotes(file)
         yield from of_relations(file)
         yield from of_exemptions(file)
+        if file.startswith("macros/figures/") or file == "macros/labs.py":
+            yield from of_labels(file)
     for file in pages:
         yield from of_titles(file)
     if not files:

@@ -117,8 +117,8 @@ def queue_depth() -> Drawn:
         yaxis={
             "title": {"text": "tasks pending"},
             "range": [0, 5],
-            "tickvals": [0, 1, 2, 3, 4],
-            "ticktext": ["0", "1", "2", "3", "4"],
+            "tickvals": [*range(5)],
+            "ticktext": [str(n) for n in range(5)],
         },
     )
     return Drawn(

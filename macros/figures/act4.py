@@ -6,6 +6,7 @@ Most axes are logarithmic, so dots and lines stand for values there, never bars:
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from macros.tables import Cell, Name, Num, Table
 from macros.timelines import in_unit, lanes_axis
 from perfmodel import hardware
 from perfmodel.book.act4 import PIPES
-from perfmodel.ladder import LADDER, rescaled
+from perfmodel.ladder import LADDER, Latency, rescaled
 from perfmodel.wording import feels_like
 
 _BOOK = "worked example · Dive into Deep Learning 13.4"
@@ -161,7 +162,7 @@ def burst_bandwidth() -> Drawn:
             "type": "log",
             "range": [0.75, 6.2],
             "tickvals": ticks,
-            "ticktext": ["10 B", "100 B", "1 KB", "10 KB", "100 KB", "1 MB"],
+            "ticktext": [text.show(at, "B" if at < 1e3 else "KB" if at < 1e6 else "MB") for at in ticks],
         },
         yaxis={"title": {"text": "effective bandwidth (GB/s), log scale"}, "type": "log", "range": [-1.4, 2.1]},
     )
@@ -360,22 +361,28 @@ def roofline() -> Drawn:
     )
 
 
-# Short names for the dots of the figure; the table beside it has the full ones.
+# Short names for the dots of the figure, * where the size of the access goes; the table beside it has the full ones.
 _SHORT = {
     "l1": "L1 hit", "fma": "float multiply-add", "l2": "L2 hit", "branch": "branch mispredict", "l3": "L3 hit", "l3_shared": "L3, shared",
     "mutex": "mutex lock", "l3_modified": "L3, modified", "gpu_shared": "GPU shared memory", "l3_remote": "L3, other socket", "qpi": "QPI hop",
-    "ram_local_64": "RAM", "ram_remote_64": "RAM, other socket", "ram_local_256": "RAM, 256 MB", "optane_write": "Optane write",
-    "ram_remote_256": "RAM, other, 256 MB", "gpu_global": "GPU global memory", "optane_read": "Optane read", "fabric_4k": "4 KB, fabric",
-    "snappy_1k": "compress 1 KB", "launch": "kernel launch", "ethernet_4k": "4 KB, Ethernet", "nvme_write_4k": "NVMe write",
-    "nvlink_1m": "1 MB, NVLink", "pcie_1m": "1 MB, PCIe", "nvme_read_4k": "NVMe read 4 KB", "nvme_read_1m": "NVMe read 1 MB",
-    "sata_write_4k": "SATA write 4 KB", "sata_read_4k": "SATA read 4 KB", "rtt_datacenter": "datacenter trip", "sata_read_1m": "SATA read 1 MB",
-    "disk_read_1m": "disk read 1 MB", "hdd_random": "disk seek", "packet": "CA → NL → CA",
+    "ram_local_64": "RAM", "ram_remote_64": "RAM, other socket", "ram_local_256": "RAM, *", "optane_write": "Optane write",
+    "ram_remote_256": "RAM, other, *", "gpu_global": "GPU global memory", "optane_read": "Optane read", "fabric_4k": "*, fabric",
+    "snappy_1k": "compress *", "launch": "kernel launch", "ethernet_4k": "*, Ethernet", "nvme_write_4k": "NVMe write",
+    "nvlink_1m": "*, NVLink", "pcie_1m": "*, PCIe", "nvme_read_4k": "NVMe read *", "nvme_read_1m": "NVMe read *",
+    "sata_write_4k": "SATA write *", "sata_read_4k": "SATA read *", "rtt_datacenter": "datacenter trip", "sata_read_1m": "SATA read *",
+    "disk_read_1m": "disk read *", "hdd_random": "disk seek", "packet": "CA → NL → CA",
 }  # fmt: skip
 
 
 def _action(words: str) -> str:
     """What a rung does, as it is set in print."""
     return text.typeset(words).replace("->", "→")
+
+
+def _short(row: Latency) -> str:
+    """The short name of a rung, with the size of its access as the full one has it."""
+    size = re.search(r"\d+ [KM]B", row.action)
+    return _SHORT[row.id].replace("*", size[0] if size else "")
 
 
 def ladder_rungs() -> Drawn:
@@ -394,7 +401,7 @@ def ladder_rungs() -> Drawn:
             hoverinfo="text",
         )
     marks = [10.0**k for k in range(-9, 0)]
-    words = {-9: "1 ns", -6: "1 µs", -3: "1 ms"}
+    words = {-9: text.show(1e-9, "ns"), -6: text.show(1e-6, "µs"), -3: text.show(1e-3, "ms")}
     figure.update_layout(
         height=90 + 20 * len(LADDER),
         xaxis={
@@ -411,7 +418,7 @@ def ladder_rungs() -> Drawn:
             _beside(
                 _log(value(f"ladder.{row.id}"), "s"),
                 place,
-                f"{_SHORT[row.id]} · {_shown(f'ladder.{row.id}')}",
+                f"{_short(row)} · {_shown(f'ladder.{row.id}')}",
                 _ROLE[row.group],
                 span,
                 turn=0.5,

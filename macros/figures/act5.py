@@ -185,7 +185,7 @@ def lockstep_loss() -> Drawn:
     steps, loss = shown["steps"], shown["loss"]
     two, four = (text.show(count(f"lockstep.{name}_replicas")) for name in runs.REPLICAS)
     lines = [
-        go.Scatter(x=steps, y=loss["1"], mode="lines", name="1 replica", meta={"role": "compute"}),
+        go.Scatter(x=steps, y=loss["1"], mode="lines", name="one replica", meta={"role": "compute"}),
         go.Scatter(x=steps[::2], y=loss[two][::2], mode="markers", name=f"{two} replicas", meta={"role": "transfer"}),
         go.Scatter(x=steps[1::2], y=loss[four][1::2], mode="markers", name=f"{four} replicas", meta={"role": "update"}),
     ]
@@ -219,11 +219,11 @@ def _decades(low: int, high: int, each: int = 1) -> dict[str, Any]:
     """A logarithmic axis of distances, labelled in powers of ten."""
     powers = range(high - (high - low) // each * each, high + 1, each)
     return {
-        "title": {"text": "relative distance from 1 replica"},
+        "title": {"text": "relative distance from one replica"},
         "type": "log",
         "range": [low, high],
         "tickvals": [10.0**n for n in powers],
-        "ticktext": ["10" + str(n).translate(text.SUPERSCRIPTS) if n else "1" for n in powers],
+        "ticktext": [text.power(n) for n in powers],
     }
 
 

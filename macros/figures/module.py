@@ -144,7 +144,7 @@ def matmul_cube() -> Drawn:
             "type": "log",
             "range": [3.2, 11.4],
             "tickvals": [10.0**k for k in range(4, 12)],
-            "ticktext": ["10" + str(k).translate(text.SUPERSCRIPTS) for k in range(4, 12)],
+            "ticktext": [text.power(k) for k in range(4, 12)],
         },
         yaxis={
             "title": {"text": "time, log scale"},

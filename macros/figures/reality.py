@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from macros import published, reality
+from macros import published, reality, text
 from macros.figures.core import Drawn
 from macros.gates import Point, gate_words
 from macros.reality import data_set
@@ -170,7 +170,7 @@ def collectives() -> Drawn:
     """On the line at both ends; far below it in between."""
     parts = [
         *_series("allreduce_a100", "A100, fit", "transfer", 12),
-        *_series("flat_b200", "four nodes of B200, data sheet", "compute", 8),
+        *_series("flat_b200", "nodes of B200, data sheet", "compute", 8),
         *_series("ring_mi325x", "nodes of MI325X, a constant", "update")[:1],
     ]
     close = [*_series("ring_node", "H200 and B200", "host"), *_series("ring_nodes", "nodes of H200", "host")]
@@ -190,12 +190,10 @@ def collectives_error() -> Drawn:
     """Flat at both ends, and a deep valley between."""
     parts = [
         *_series("allreduce_a100", "A100, fit", "transfer", 12),
-        *_series("flat_b200", "four nodes of B200, data sheet", "compute", 8),
+        *_series("flat_b200", "nodes of B200, data sheet", "compute", 8),
     ]
-    ticks = [
-        (2.0**power, words)
-        for power, words in ((6, "64 B"), (11, "2 KiB"), (16, "64 KiB"), (21, "2 MiB"), (26, "64 MiB"), (32, "4 GiB"))
-    ]
+    powers = ((6, "B"), (11, "KiB"), (16, "KiB"), (21, "MiB"), (26, "MiB"), (32, "GiB"))
+    ticks = [(2.0**power, text.show(2**power, unit)) for power, unit in powers]
     figure = _errors(parts, "size of the message", ticks, data_set("allreduce_a100").gate, wrong=(2.0**16, 2.0**26, "wrong here"))
     return Drawn(
         figure,
@@ -217,7 +215,7 @@ def steps() -> Drawn:
     parts = [
         *_series("ddp_step", "DDP", "compute"),
         *_series("parameter_server", "parameter servers", "transfer"),
-        *_series("baidu_step", "40 GPUs, ring", "update"),
+        *_series("baidu_step", "a ring of GPUs", "update"),
     ]
     return Drawn(
         _against(parts, "ms", MS, (100, 200, 500, 1000, 2000)),
@@ -250,7 +248,7 @@ def pipelines() -> Drawn:
 def pipelines_error() -> Drawn:
     """Within the gate, on both sides of zero."""
     parts = [*_series("pipeline", "1F1B", "compute"), *_series("interleaved", "interleaved", "transfer")]
-    ticks = [(24.0, "24"), (32.0, "32"), (48.0, "48"), (64.0, "64"), (96.0, "96"), (128.0, "128")]
+    ticks = [(float(n), str(n)) for n in (24, 32, 48, 64, 96, 128)]
     figure = _errors(parts, "microbatches", ticks, data_set("pipeline").gate, span=(-2.6, 2.6), height=260)
     return Drawn(
         figure,
@@ -304,7 +302,7 @@ def products_error() -> Drawn:
         *_series("matmul", "A100, H100, H200: measured ceiling", "compute"),
         *_series("roofline", "V100, P100, T4: data sheet", "transfer", 16),
     ]
-    ticks = [(1e6, "1 MFLOP"), (1e8, "100 M"), (1e10, "10 GFLOP"), (1e12, "1 TFLOP")]
+    ticks = [(at, text.show(at, unit)) for at, unit in ((1e6, "MFLOP"), (1e8, "MFLOP"), (1e10, "GFLOP"), (1e12, "TFLOP"))]
     return Drawn(
         _errors(parts, "arithmetic of the product", ticks, data_set("matmul").gate),
         'Small products are slow for reasons that no roofline knows: errors fall to [= q("−80 %", reality.matmul_beyond_low) =]',
