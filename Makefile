@@ -11,7 +11,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve verify numbers reality lockstep faults labs cuda measure bench fix records publish lock audit clean
+.PHONY: help site serve verify numbers mutants reality lockstep faults labs cuda measure bench fix records publish lock audit clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -37,6 +37,9 @@ numbers: $(READY) ## check every number on every page, in two seconds
 
 fix: $(READY) ## correct the digits of wrong quotes, and show what changed
 	@$(PY) -m macros.audit --fix
+
+mutants: $(READY) ## plant every fault in every number, relation and constant, one at a time, and see the audit name each; goes on where it was stopped
+	@$(PY) -m verify.mutants
 
 records: $(READY) ## refuse a record that is stale, torn or edited; trains nothing
 	@$(PY) -m verify.publish --records

@@ -130,7 +130,9 @@ def exempt(audit: Audit) -> list[Use]:
     """The exemptions that stand in pages. Those in Python are of names that a record gives."""
     uses = [use for use in audit.uses if use.kind == "e"]
     calls = {(page.path, c.line, c.column) for page in audit.pages.values() for c in page.calls if c.macro == "plain"}
-    return [u for u in uses if (u.page, u.line, u.column) in calls or u.line < audit.pages[u.page].place(audit.pages[u.page].body)[0]]
+    return [
+        u for u in uses if (u.page, u.line, u.column) in calls or u.line < audit.pages[u.page].place(audit.pages[u.page].body)[0]
+    ]
 
 
 def _fault_of(page: Page, call: Call, error: QuoteError) -> Fault:

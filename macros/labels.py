@@ -45,10 +45,14 @@ def typed(file: str, source: str) -> Iterator[Fault]:
             continue
         line, column = node.lineno, node.col_offset + 1
         if "[= plain(" in words and isinstance(node, ast.Constant):
-            yield Fault(file, line, column, "an exemption in Python, where no pin holds it: give the number a name, and quote it", "unbound")
+            yield Fault(
+                file, line, column, "an exemption in Python, where no pin holds it: give the number a name, and quote it", "unbound"
+            )
         for finding in naked.findings(scan_literal(file, words).prose.text):
             if "comparison" not in finding.rule and finding.rule not in naked.AT_A_CALL:
-                message = f"{finding.rule} in a label: {finding.text}; compute it from the book, as text.show(value(name), unit) does"
+                message = (
+                    f"{finding.rule} in a label: {finding.text}; compute it from the book, as text.show(value(name), unit) does"
+                )
                 yield Fault(file, line, column, message, "unbound")
 
 
@@ -65,7 +69,9 @@ def texts(tree: ast.Module) -> Iterator[tuple[ast.Constant | ast.JoinedStr, str]
                 silent.add(id(spec))
             case ast.Subscript():
                 silent.add(id(node.slice))
-            case ast.Dict(keys=keys, values=values) if values and all(isinstance(v, ast.Constant) and isinstance(v.value, str) for v in values):
+            case ast.Dict(keys=keys, values=values) if values and all(
+                isinstance(v, ast.Constant) and isinstance(v.value, str) for v in values
+            ):
                 silent |= {id(key) for key in keys}  # from names to words
             case ast.Raise():
                 silent |= {id(part) for part in ast.walk(node)}

@@ -17,7 +17,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -62,7 +62,7 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One finished run. `code` is the hash of the code that made it, `digest` that of `results`; the library is torch or numpy."""
+    """One finished run. `code` is the hash of the code that made it, `digest` that of all the rest; the library is torch or numpy."""
 
     what: str
     date: str
@@ -77,6 +77,11 @@ class Record:
     def __post_init__(self) -> None:
         if bool(self.torch) == bool(self.numpy):
             raise ValueError(f"a record must name one library, torch or numpy; got {self.torch!r} and {self.numpy!r}")
+
+    @property
+    def sealed(self) -> Record:
+        """This record with the digest of all that pages show: its date and its machine too. `code` is held against the code itself."""
+        return replace(self, digest=digest({k: v for k, v in asdict(self).items() if k not in ("digest", "code")}))
 
     @property
     def made_with(self) -> str:
@@ -131,10 +136,10 @@ def make(name: str, *, why: str = "is to be made again", folder: Path = FOLDER, 
         device="cpu",
         machine=f"{platform.machine()}, {os.cpu_count()} CPUs",
         code=code_hash(root / maker.folder),
-        digest=digest(results),
+        digest="",
         results=results,
         **{maker.library: str(library.__version__)},
-    )
+    ).sealed
     write(record, folder / f"{name}.json")
     return record
 
@@ -146,7 +151,7 @@ def read(path: Path) -> Record:
         record = Record(**content)
     except (ValueError, TypeError) as error:  # no JSON, no UTF-8; no object, keys that are missing or unknown
         raise RecordError(f"is torn ({error})") from error
-    if record.digest != digest(record.results):
+    if record != record.sealed:
         raise RecordError("was changed after the run that made it")
     return record
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from macros import cpu_record, gpu_record, reality
+from macros import cpu_record, gpu_record, published
 from macros.records import RecordError
 from macros.scan import Fault
 
@@ -34,4 +34,4 @@ def check_records() -> list[Fault]:
 
 def withheld(group: str) -> bool:
     """Whether the numbers of a group of the book wait for a record that is refused."""
-    return bool((group == "reality" and reality.changed()) or (group == "products" and _clocked()))
+    return bool((group == "reality" and published.changed(published.PATH)) or (group == "products" and _clocked()))

@@ -159,7 +159,21 @@ def _digits(more: int) -> Callable[[Site], str]:
     return change
 
 
-_SAY = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", 10: "ten", 12: "twelve", 16: "sixteen", 20: "twenty"}
+_SAY = {
+    1: "one",
+    2: "two",
+    3: "three",
+    4: "four",
+    5: "five",
+    6: "six",
+    7: "seven",
+    8: "eight",
+    9: "nine",
+    10: "ten",
+    12: "twelve",
+    16: "sixteen",
+    20: "twenty",
+}
 
 
 def _spelled(site: Site) -> str:
@@ -263,7 +277,7 @@ IN_PAGES: dict[str, Callable[[str], str]] = {
     "a link in a word": _in_prose(_sub(r"\b(gradient)\b", r"[\1](https://d2l.ai)")), "a tag around words": _in_prose(_sub(r"\b(memory)\b", r"<em>\1</em>")),
     # calls
     "calls in bold": _in_calls(lambda c: f"**{c}**" if c.startswith("[= q(") else c), "calls in italics": _in_calls(lambda c: f"*{c}*" if c.startswith("[= q(") else c),
-    "calls over lines": _in_calls(_sub(r'(?<=\()(?="[^"]*", [\w.]+\))', "\n  ")), "tight calls": _in_calls(lambda c: c.replace("[= ", "[=").replace(" =]", "=]")),
+    "calls over lines": _in_blocks(_sub(r'(?<=q\()(?="[^"]*", [\w.]+\) =\])', "\n  ")), "tight calls": _in_calls(lambda c: c.replace("[= ", "[=").replace(" =]", "=]")),
     "calls with blanks": _in_calls(_sub(r"\((?=\")", "(  ")), "single quotes in calls": _in_calls(lambda c: c.replace('"', "'") if "'" not in c else c),
     "sums turned": _in_calls(_sum_turned), "rel with than": _in_calls(_sub(r'rel\("(slower|faster|more|less|greater|lower|fewer)"', r'rel("\1 than"')),
     "rel with a capital": _in_calls(lambda c: re.sub(r'(?<=rel\(")[a-z]', lambda m: m[0].upper(), c)),
@@ -305,9 +319,19 @@ def edits(files: Sequence[str] = ()) -> Iterator[Edit]:
     for file in (*pages, *WORDS_IN_PYTHON, *tables, *made, PINS):
         if files and file not in files:
             continue
-        names = IN_PAGES if file in pages else [*IN_PAGES, *IN_PYTHON] if file in WORDS_IN_PYTHON else IN_PINS if file == PINS else IN_RECORDS
+        names = (
+            IN_PAGES
+            if file in pages
+            else [*IN_PAGES, *IN_PYTHON]
+            if file in WORDS_IN_PYTHON
+            else IN_PINS
+            if file == PINS
+            else IN_RECORDS
+        )
         for name in names:
-            if (file in WORDS_IN_PYTHON and name in _PAGES_ALONE) or (name in IN_RECORDS and (name == "a table with Windows line ends") != (file in tables)):
+            if (file in WORDS_IN_PYTHON and name in _PAGES_ALONE) or (
+                name in IN_RECORDS and (name == "a table with Windows line ends") != (file in tables)
+            ):
                 continue
             edit = Edit(name, file)
             if edit.applied() != text_of(file):

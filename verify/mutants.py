@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from macros import audit, drawings, figures, labels, labs, published, quotes, records, reality, relations, runs
+from macros import audit, drawings, figures, labels, labs, published, quotes, reality, records, relations, runs
 from macros.audit import Audit, audit_page
 from macros.calls import Recorder, Use, recording
 from macros.evaluate import Evaluator, using
@@ -55,9 +55,14 @@ def of_page(path: str, text: str) -> list[Fault]:
 
 
 @cache
+def _work() -> tempfile.TemporaryDirectory[str]:
+    """A folder that goes when this process does; the processes that part from it have one of their own in it."""
+    return tempfile.TemporaryDirectory(prefix="mutants-")
+
+
 def _folder() -> Path:
-    """Where a changed module lies while its words are read: a message shows the lines of the file that it names."""
-    return Path(tempfile.mkdtemp(prefix="mutants-"))
+    """Where a changed file lies while it is read: a message shows the lines of the file that it names."""
+    return Path(_work().name) / str(os.getpid())
 
 
 def of_module(file: str, text: str, first: int = 0, until: Callable[[list[Fault]], bool] = lambda _: False) -> list[Fault]:
@@ -229,7 +234,7 @@ def judged(mutant: Mutant) -> Result:
                 faults += [] if hit(faults) else of_module(mutant.file, text, mutant.places[0][0], hit)
             caught = hit(faults)
             said = "; ".join(map(str, faults[:2]))
-    except Exception as error:  # a fault that stops the audit is none that it names
+    except Exception as error:  # noqa: BLE001  a fault that stops the audit is none that it names
         caught, said = False, f"{type(error).__name__}: {error}"
     wrong = "" if caught else said or "nothing is said"
     return Result(str(mutant), mutant.kind, wrong, note)
@@ -247,7 +252,7 @@ def edited(edit: harmless.Edit) -> Result:
             said = "; ".join(map(str, of_pins(text)[:2]))
         else:
             said = of_record(edit.file, text)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  so does an edit that stops it
         said = f"{type(error).__name__}: {error}"
     return Result(str(edit), harmless.KIND, said)
 
@@ -288,7 +293,7 @@ def run(tasks: Sequence[Task], *, cores: int = CORES, path: Path = PROGRESS, res
     lines = [json.dumps({"sources": code}), *(json.dumps(r, ensure_ascii=False) for r in before.values())]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     found = [before[key_of(task)] for task in tasks if key_of(task) in before]
-    evaluator(), _uses()  # once, before the processes part
+    evaluator(), _uses(), _work()  # once, before the processes part
     with path.open("a", encoding="utf-8") as file, multiprocessing.get_context("fork").Pool(cores, _ignore_interrupts) as pool:
         for result in pool.imap_unordered(done, left, chunksize=16):
             file.write(json.dumps(result, ensure_ascii=False) + "\n")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from macros.audit import CALLABLE, NAMED, pages_of
@@ -19,6 +20,7 @@ from macros.evaluate import Evaluator, book
 from macros.fingerprint import ROOT
 from macros.quantity import Quantity
 from macros.scan import Page, scan, source_of
+from macros.text import WORDS
 from perfmodel.units import UNITS
 
 RECORDS = ROOT / "docs" / "records"
@@ -113,7 +115,9 @@ def sites(file: str) -> list[Site]:
         names = m["names"] or m["of"] or ""
         if "{" not in words + names:
             found.append(
-                Site(file, macro, m.start("words" if m["words"] is not None else "result"), words, names, m.start(), m.end(), places)
+                Site(
+                    file, macro, m.start("words" if m["words"] is not None else "result"), words, names, m.start(), m.end(), places
+                )
             )
     return found
 
@@ -125,7 +129,11 @@ def _texts(source: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     spans = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in docs and not isinstance(getattr(node, "value", ""), int | float):
+        if (
+            isinstance(node, ast.JoinedStr | ast.Constant)
+            and id(node) not in docs
+            and not isinstance(getattr(node, "value", ""), int | float)
+        ):
             begin, end = (
                 (line, len(lines[line - 1].encode()[:column].decode()))
                 for line, column in ((node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0))
@@ -151,16 +159,16 @@ _BOUNDS = {
 }  # fmt: skip
 TURNED = {**_BOUNDS, **{more: less for less, more in _BOUNDS.items() if more not in ("at least", "more than")}, "at least": "at most", "more than": "less than"}  # fmt: skip
 _BOUND = re.compile(rf"(?:{'|'.join(sorted(map(re.escape, TURNED), key=len, reverse=True))})(?![a-z])")
-_COUNTING = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
-).split()
+_COUNTING = [word for word, number in WORDS.items() if number <= 20]
 _OTHER_WORD = {
     **dict(zip(_COUNTING, [*_COUNTING[1:], "thirty"], strict=True)), "thirty": "forty", "forty": "fifty", "fifty": "sixty", "hundred": "thousand",
     "thousand": "million", "million": "billion", "billion": "million",
     "once": "twice", "twice": "thrice", "thrice": "twice", "double": "triple", "triple": "double", "half": "a third", "third": "quarter", "quarter": "third",
     "fifth": "tenth", "tenth": "fifth", "fourth": "fifth", "hundredth": "thousandth", "thousandth": "hundredth",
 }  # fmt: skip
-_NUMBER_WORD = re.compile(rf"(?<![a-z])(?:(?:an? )?half|{'|'.join(sorted(_OTHER_WORD, key=len, reverse=True))})(?=s?(?![a-z])|fold)", re.IGNORECASE)
+_NUMBER_WORD = re.compile(
+    rf"(?<![a-z])(?:(?:an? )?half|{'|'.join(sorted(_OTHER_WORD, key=len, reverse=True))})(?=s?(?![a-z])|fold)", re.IGNORECASE
+)
 # For a unit, others that a slip would write: the next ones of its family, its binary or decimal twin, bits for bytes.
 OTHER_UNITS: dict[str, tuple[str, ...]] = {
     "ns": ("µs", "ms"), "µs": ("ns", "ms"), "us": ("ms",), "ms": ("µs", "s"), "s": ("ms", "min"), "min": ("s", "h"), "h": ("min", "days"), "days": ("h", "months"),
@@ -186,7 +194,7 @@ def true(sign: str, number: str, size: Fraction, value: float) -> bool:
             return exact > claimed
         case "≥":
             return exact >= claimed
-    return abs(exact - claimed) <= size / 10 ** len(number.partition(".")[2]) / 2
+    return bool(abs(exact - claimed) <= size / 10 ** len(number.partition(".")[2]) / 2)
 
 
 def _raised(number: str) -> str:
@@ -214,19 +222,14 @@ def slips(words: str, quantities: Sequence[Quantity]) -> Iterator[tuple[str, str
             signed = before[-1:] in ("−", "-", "+") and not before[:-1].strip()
             yield "sign", words[m.start() :] if signed and before[-1] != "+" else f"{words[: m.start()]}−{words[m.start() :]}"
     bound = _BOUND.match(words)
-    if bound and numerals and not (sign in "≤≥" and true("=", numerals[0][0], claims[0].unit.size if claims[0].unit else Fraction(1), flat[0][0])):
-        yield "bound turned", TURNED[bound[0]] + words[bound.end() :]
-    elif bound:
-        # "At most two" of two is true both ways; one less is not, nor is one more for "at least".
-        pass
-    if sign != "=" and flat[0][0]:
-        claimed = claims[0].value * (claims[0].unit.size if claims[0].unit else 1)
-        for m in numerals[:1]:
-            places = len(m[0].partition(".")[2])
-            factor = Fraction(f"{flat[0][0]:.15g}") / claimed * (Fraction(1, 2) if sign in "<≤" else 2)
-            if not power:
-                moved = float(Fraction(m[0].replace(",", "")) * factor)
-                yield "bound moved", words[: m.start()] + f"{moved:.{max(places, 2)}f}" + words[m.end() :]
+    if bound:
+        size = Fraction(claims[0].unit.size) if claims[0].unit else Fraction(1)
+        claimed, value = claims[0].value * size, Fraction(f"{flat[0][0]:.15g}")
+        if value != claimed:  # "at most two" of two is true both ways
+            yield "bound turned", TURNED[bound[0]] + words[bound.end() :]
+        for m in numerals[:1] if value and not power else ():  # to the other side of the value, by half of it or as much again
+            moved = Fraction(m[0].replace(",", "")) * value / claimed * (Fraction(1, 2) if sign in "<≤" else 2)
+            yield "bound moved", words[: m.start()] + f"{float(moved):.2f}" + words[m.end() :]
     for m in _NUMBER_WORD.finditer(words):
         other = _OTHER_WORD.get(m[0].lower().removeprefix("a ").removeprefix("an "), "")
         if sign == "=" or (sign in "<≤" and other in _COUNTING and _COUNTING.index(other) > 1):
@@ -246,10 +249,10 @@ def _other_units(words: str, sign: str, of: Sequence[float]) -> Iterator[tuple[s
             ours = UNITS.get(unit[0])
             if not any(of) and (named is None or ours is None or named.dim == ours.dim):
                 continue  # nothing is as much in any unit
-            if named and ours and named.dim == ours.dim and len(numerals) == len(of) and "10^" not in words:
-                # 1 KB is 1 KiB, to a digit; and 20 s is over 18 ms as 20 ms is.
-                if all(true(sign, number, Fraction(named.size), value) for number, value in zip(numerals, of, strict=True)):
-                    continue
+            alike = named and ours and named.dim == ours.dim and len(numerals) == len(of) and "10^" not in words
+            # 1 KB is 1 KiB, to a digit; and 20 s is over 18 ms as 20 ms is.
+            if alike and all(true(sign, n, Fraction(named.size), value) for n, value in zip(numerals, of, strict=True)):  # type: ignore[union-attr]
+                continue
             yield "unit", words[: unit.start()] + other + words[unit.end() :]
         if unit[0] != "×":  # 4× is 4
             yield "unit", words[: unit.start()].rstrip(" -") + words[unit.end() :]
@@ -264,7 +267,20 @@ _PAIRS = (
     ("higher", "lower"), ("wider", "narrower"), ("more", "fewer"), ("more", "cheaper"), ("slowest", "fastest"), ("largest", "smallest"), ("longest", "shortest"),
     ("most", "least"), ("most", "fewest"), ("highest", "lowest"), ("widest", "narrowest"), ("biggest", "smallest"), ("greatest", "least"), ("latest", "earliest"),
 )  # fmt: skip
-_SAME = ("the same", "same", "equal", "equals", "equal to", "as large as", "as much as", "matches", "as long as", "as fast as", "as slow as", "as many as")
+_SAME = (
+    "the same",
+    "same",
+    "equal",
+    "equals",
+    "equal to",
+    "as large as",
+    "as much as",
+    "matches",
+    "as long as",
+    "as fast as",
+    "as slow as",
+    "as many as",
+)
 
 
 def opposites(word: str) -> list[str]:
@@ -279,7 +295,7 @@ def opposites(word: str) -> list[str]:
 # Pages and the words in Python -----------------------------------------------------------------------------------------------------------
 
 
-def _moved(site: Site, places: tuple[tuple[int, int], ...], words: str) -> tuple[Edit, ...]:
+def _reworded(site: Site, words: str) -> tuple[Edit, ...]:
     return ((site.at, site.at + len(site.words), words),)
 
 
@@ -294,15 +310,17 @@ def of_quotes(file: str) -> Iterator[Mutant]:
         quantities = values(site.names)
         quotes.append((site, quantities))
         for kind, words in slips(site.words, quantities):
-            yield Mutant(f"{kind}{where}", file, f'"{site.words}" becomes "{words}"', _moved(site, site.places, words), site.places)
+            yield Mutant(f"{kind}{where}", file, f'"{site.words}" becomes "{words}"', _reworded(site, words), site.places)
         if re.search(r"\d", site.words) and site.macro != "formula":
-            # Typed bare, it is found where its number begins.
+            # Typed bare, it is found where its number begins, or a × before it.
             (line, column), *more = site.places
-            around = ((line, column), *((line, column + i) for i in range(1, len(site.words))), *more)
-            yield Mutant(f"typed bare{where}", file, f'"{site.words}" without its call', ((site.start, site.end, site.words),), around)
-    for (a, of_a), (b, of_b) in zip(quotes, quotes[1:], strict=False):
+            around = ((line, column), *((line, column + i) for i in range(-2, len(site.words))), *more)
+            yield Mutant(
+                f"typed bare{where}", file, f'"{site.words}" without its call', ((site.start, site.end, site.words),), around
+            )
+    for (a, of_a), (b, of_b) in pairwise(quotes):
         if _plainly(a.words) != _plainly(b.words) and not _alike(of_a, of_b) and "formula" not in (a.macro, b.macro):
-            edits = (*_moved(a, a.places, b.words), *_moved(b, b.places, a.words))
+            edits = (*_reworded(a, b.words), *_reworded(b, a.words))
             shift = len(b.words) - len(a.words)
             places = (*a.places, *((line, column + shift if line == a.places[0][0] else column) for line, column in b.places))
             yield Mutant(f"swapped{where}", file, f'"{a.words}" and "{b.words}" swapped', edits, places)
@@ -324,7 +342,7 @@ def of_relations(file: str) -> Iterator[Mutant]:
         if site.macro != "rel":
             continue
         for word in opposites(site.words):
-            yield Mutant(f"relation turned{where}", file, f'"{site.words}" becomes "{word}"', _moved(site, site.places, word), site.places)
+            yield Mutant(f"relation turned{where}", file, f'"{site.words}" becomes "{word}"', _reworded(site, word), site.places)
         first, *others = [name.strip() for name in site.names.split(",")]
         if site.words not in _SAME:
             swapped = ", ".join((others[0], first, *others[1:]))
@@ -344,7 +362,7 @@ def of_exemptions(file: str) -> Iterator[Mutant]:
         if found:
             new = _raised(found[0]) if numeral else _OTHER_WORD[found[0].lower()]
             words = site.words[: found.start()] + new + site.words[found.end() :]
-            yield Mutant(f"exempt{where}", file, f'"{site.words}" becomes "{words}"', _moved(site, site.places, words), site.places)
+            yield Mutant(f"exempt{where}", file, f'"{site.words}" becomes "{words}"', _reworded(site, words), site.places)
         reason = (site.at + len(site.words) + 1, site.end, ") =]")
         yield Mutant(f"exempt{where}", file, f'"{site.words}" without its reason', (reason,), site.places)
 
@@ -357,25 +375,36 @@ def of_labels(file: str) -> Iterator[Mutant]:
     text = text_of(file)
     tree = ast.parse(text)
     lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+
+    def offset(line: int, column: int) -> int:
+        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
+
     apart: set[int] = set()
     for node in ast.walk(tree):
         match node:
-            case ast.Raise() | ast.Expr(value=ast.Constant()) | ast.Call(func=ast.Name(id="Code") | ast.Attribute(value=ast.Name(id="re"))):
+            case (
+                ast.Raise()
+                | ast.Expr(value=ast.Constant())
+                | ast.Call(func=ast.Name(id="Code") | ast.Attribute(value=ast.Name(id="re")))
+            ):
                 apart |= {id(part) for part in ast.walk(node)}
             case ast.JoinedStr() | ast.FormattedValue():
                 apart |= {id(part) for part in ast.walk(node) if part is not node and isinstance(part, ast.Constant)}
-            case ast.Dict(keys=keys, values=words) if all(isinstance(word, ast.Constant) and isinstance(word.value, str) for word in words):
+            case ast.Dict(keys=keys, values=words) if all(
+                isinstance(word, ast.Constant) and isinstance(word.value, str) for word in words
+            ):
                 apart |= {id(key) for key in keys}  # names, for which the words stand
     for node in ast.walk(tree):
         if id(node) in apart or not isinstance(node, ast.JoinedStr | ast.Constant):
             continue
-        shown = ast.get_source_segment(text, node) or ""
-        last = (node.end_lineno or 0) - 1
-        end = sum(len(line) + 1 for line in lines[:last]) + len(lines[last].encode()[: node.end_col_offset].decode()) - 1
+        last = node.end_lineno or 0
+        end = offset(last, node.end_col_offset or 0) - 1
+        shown = text[offset(node.lineno, node.col_offset) : end + 1]
         if text[end] not in "\"'" or not re.search(r"[a-z)] [a-z(·{]", shown) or "<" in shown:
             continue
         at = (node.lineno, node.col_offset + 1)
-        places = tuple((line, 0) for line in range(node.lineno, last + 2))
+        places = tuple((line, 0) for line in range(node.lineno, last + 1))
         yield Mutant("number in a label", file, f"… {shown[-30:-1].split(chr(10))[-1]} 47 ms", ((end, end, " 47 ms"),), places, at)
 
 

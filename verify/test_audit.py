@@ -582,7 +582,10 @@ EXEMPTS = '---\ntitle: Since 2017\ntitle_quotes:\n  "2017": plain, a year\n---\n
 ], ids=["as it is", "one of two", "one alone", "other words", "another year", "one more", "one less"])  # fmt: skip
 def test_words_that_nothing_else_holds_are_pinned(tmp_path: Path, old: str, new: str, expected: list[str]) -> None:
     pins = tmp_path / "plain.csv"
-    pins.write_text('page,words,why\ndocs/x.md,"ten, or so",a guess\ndocs/x.md,2017,a year\ndocs/y.md,60,a page that is not asked for\n', encoding="utf-8")
+    pins.write_text(
+        'page,words,why\ndocs/x.md,"ten, or so",a guess\ndocs/x.md,2017,a year\ndocs/y.md,60,a page that is not asked for\n',
+        encoding="utf-8",
+    )
     audit = audit_one("docs/x.md", EXEMPTS.replace(old, new, 1 if "ten" in old else -1))
     assert [str(f) for f in check_exempt(auditing.exempt(audit), pins, audit.pages)][: len(expected) or 1] == expected
 
@@ -590,7 +593,9 @@ def test_words_that_nothing_else_holds_are_pinned(tmp_path: Path, old: str, new:
 def test_a_pin_of_an_exemption_with_a_cell_too_few_is_named(tmp_path: Path) -> None:
     pins = tmp_path / "plain.csv"
     pins.write_text("page,words,why\ndocs/x.md,60\n", encoding="utf-8")
-    assert [str(f) for f in check_exempt([], pins, ["docs/x.md"])] == [f"{EXEMPT}:2:1: a pin has three cells, page, words and why; got 2"]
+    assert [str(f) for f in check_exempt([], pins, ["docs/x.md"])] == [
+        f"{EXEMPT}:2:1: a pin has three cells, page, words and why; got 2"
+    ]
 
 
 MODELS: list[tuple[str, Any, str, Callable[..., float], str]] = [

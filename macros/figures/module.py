@@ -64,9 +64,7 @@ def two_chips() -> Table:
         ["FP32 arithmetic at best", Num(value("chip.cpu_peak"), "TFLOP/s", 1), Num(value("roofline.peak"), "TFLOP/s", 1)],
         ["memory bandwidth at best", Num(value("chip.cpu_memory"), "GB/s", 0), Num(value("roofline.memory"), "GB/s", 0)],
     ]
-    return Table(
-        ("What", "Xeon 8180", "V100"), rows, "A server CPU, and a GPU of its generation"
-    )
+    return Table(("What", "Xeon 8180", "V100"), rows, "A server CPU, and a GPU of its generation")
 
 
 def same_product() -> Table:
