@@ -8,12 +8,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from macros import naked, text
 from macros.fingerprint import ROOT
 from macros.prose import OTHER
-from macros.scan import Fault, scan_literal
+from macros.scan import Fault
 
 FOLDER = "macros/figures"
 LABS = "macros/labs.py"
@@ -32,34 +33,37 @@ def files(root: Path = ROOT) -> list[str]:
 
 
 def check_labels(root: Path = ROOT) -> Iterator[Fault]:
-    """Every number that is typed into a text of a figure or a lab. A text with calls is read where it is said as well; here, each stands."""
+    """Every number that is typed into a text of a figure or a lab. A text with calls is read where it is said."""
     for file in files(root):
         if (root / file).exists():
             yield from typed(file, (root / file).read_text(encoding="utf-8"))
 
 
-def typed(file: str, source: str) -> Iterator[Fault]:
+@lru_cache(maxsize=64)
+def typed(file: str, source: str) -> tuple[Fault, ...]:
     """The numbers in the texts of one module."""
+    found: list[Fault] = []
     for node, words in texts(ast.parse(source)):
         if _NAME.fullmatch(words) or not _PERHAPS.search(words):
             continue
         line, column = node.lineno, node.col_offset + 1
-        if "[= plain(" in words and isinstance(node, ast.Constant):
-            yield Fault(
-                file, line, column, "an exemption in Python, where no pin holds it: give the number a name, and quote it", "unbound"
-            )
-        for finding in naked.findings(scan_literal(file, words).prose.text):
-            if "comparison" not in finding.rule and finding.rule not in naked.AT_A_CALL:
-                message = (
-                    f"{finding.rule} in a label: {finding.text}; compute it from the book, as text.show(value(name), unit) does"
-                )
-                yield Fault(file, line, column, message, "unbound")
+        if "[= " in words:  # read where it is said; only what it exempts would pass there
+            if "[= plain(" in words and isinstance(node, ast.Constant):
+                message = "an exemption in Python, where no pin holds it: give the number a name, and quote it"
+                found.append(Fault(file, line, column, message, "unbound"))
+            continue
+        for finding in naked.findings(words):
+            if "comparison" not in finding.rule:
+                cure = "compute it from the book, as text.show(value(name), unit) does"
+                found.append(Fault(file, line, column, f"{finding.rule} in a label: {finding.text}; {cure}", "unbound"))
+    return tuple(found)
 
 
 def texts(tree: ast.Module) -> Iterator[tuple[ast.Constant | ast.JoinedStr, str]]:
     """The texts of a module that may be shown, without docstrings, names, keys, errors and code. What is computed stands as a mark."""
     silent: set[int] = set()
-    for node in ast.walk(tree):
+    nodes = [*ast.walk(tree)]
+    for node in nodes:
         match node:
             case ast.Expr(value=ast.Constant()):
                 silent.add(id(node.value))
@@ -77,7 +81,7 @@ def texts(tree: ast.Module) -> Iterator[tuple[ast.Constant | ast.JoinedStr, str]
                 silent |= {id(part) for part in ast.walk(node)}
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in _SILENT_CALLS:
                 silent |= {id(part) for argument in args for part in ast.walk(argument)}
-    for node in ast.walk(tree):
+    for node in nodes:
         if id(node) in silent:
             continue
         if isinstance(node, ast.JoinedStr):
