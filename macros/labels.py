@@ -14,7 +14,7 @@ from pathlib import Path
 from macros import naked, text
 from macros.fingerprint import ROOT
 from macros.prose import OTHER
-from macros.scan import Fault
+from macros.scan import OPEN, Fault
 
 FOLDER = "macros/figures"
 LABS = "macros/labs.py"
@@ -24,6 +24,7 @@ _PERHAPS = re.compile(
     rf"\d|[^\x00-\x7f–—’“”·]|(?:{'|'.join(text.WORDS)}|twi|thri|hal|doubl|tripl|quarter|third|fold|dozen|magnitude|per\s?cent)",
     re.IGNORECASE,
 )
+_PLAIN = re.compile(rf"{re.escape(OPEN)}\s*plain\(")
 _SILENT_CALLS = {"Code", "match", "fullmatch", "search", "sub", "split", "findall", "startswith"}  # code, and patterns
 
 
@@ -47,8 +48,8 @@ def typed(file: str, source: str) -> tuple[Fault, ...]:
         if _NAME.fullmatch(words) or not _PERHAPS.search(words):
             continue
         line, column = node.lineno, node.col_offset + 1
-        if "[= " in words:  # read where it is said; only what it exempts would pass there
-            if "[= plain(" in words and isinstance(node, ast.Constant):
+        if OPEN in words:  # read where it is said; only what it exempts would pass there
+            if _PLAIN.search(words) and isinstance(node, ast.Constant):
                 message = "an exemption in Python, where no pin holds it: give the number a name, and quote it"
                 found.append(Fault(file, line, column, message, "unbound"))
             continue

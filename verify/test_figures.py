@@ -124,6 +124,7 @@ LABELS = [
     ("a key that is shown", '{▸"ring of 8": (ring, "compute")}', "8"),
     ("a preset", 'presets = ((▸"8 V100 with NVLink", machine("v100")),)', "8"),
     ("a text over lines", 'words = (\n    ▸"goes on "\n    "for 60 ms"\n)', "60 ms"),
+    ("an exemption, tight", "words = ▸'[=plain(\"1985\",why=\"a year\")=]'", "an exemption in Python, where no pin holds it"),
     ("an exemption", "words = ▸'[= plain(\"1985\", why=\"a year\") =]'", "an exemption in Python, where no pin holds it"),
 ]  # fmt: skip
 FREE = """'''Doc: 60 ms.'''
@@ -135,7 +136,7 @@ def f(value):
     names = loss["1"], value("v100.lanes"), count("lockstep.l2_four"), "pcie4", "h100x4"
     shown = f"{value:.1e}", f"{value:.3g} ms", f"GPU {value}", f"{value} replicas", text.show(value, "ms", 1), "relative distance from one replica"
     cells = Code("z[z > 0]"), Name("L3 hit"), "PCIe 3.0 ×16", "1F1B", "worked example · Dive into Deep Learning 13.7", "FP32"
-    return re.search(r"\\d+ [KM]B", "x"), '<rect height="30" rx="3"/>', 'It takes [= q("60 ms", sync.one_gpu) =].'
+    return re.search(r"\\d+ [KM]B", "x"), '<rect height="30" rx="3"/>', 'It takes [= q("60 ms", sync.one_gpu) =], [=q("60 ms",sync.one_gpu)=].'
 """
 
 
