@@ -270,7 +270,8 @@ def _escape(words: str) -> str:
 def _places(words: str, file: Path) -> Callable[[int], tuple[int, int]]:
     """Line and column in a Python file of each character of a text that stands in it as one string, or as several joined by juxtaposition.
 
-    A text that is put together otherwise is found by its longest run of plain words, and then only the line is known.
+    Of a text with computed parts only the place where it begins is known; one that is put together otherwise is found by its longest run
+    of plain words, and then only the line is.
     """
     source = file.read_text(encoding="utf-8")
     run: list[tuple[str, tuple[int, int]]] = []  # the strings joined so far, each with the place of its first character
@@ -283,6 +284,11 @@ def _places(words: str, file: Path) -> Callable[[int], tuple[int, int]]:
             if "".join(part for part, _ in run) == words:
                 return lambda offset, run=run: _place_in(run, offset)  # type: ignore[misc]
             run = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.JoinedStr):
+            parts = (re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".*" for part in node.values)
+            if re.fullmatch("".join(parts), words, re.DOTALL):
+                return lambda _, node=node: (node.lineno, node.col_offset + 1)  # type: ignore[misc]
     pieces = sorted((r.strip() for r in re.split(r"[\"\\\n]", words)), key=len, reverse=True)
     at = next((source.find(piece) for piece in pieces if piece and source.count(piece) == 1), -1)
     return lambda offset: (source.count("\n", 0, at) + 1 if at >= 0 else 1, 1)

@@ -14,7 +14,7 @@ from pathlib import Path
 from macros import naked, text
 from macros.fingerprint import ROOT
 from macros.prose import OTHER
-from macros.scan import OPEN, Fault
+from macros.scan import OPEN, Fault, scan_literal
 
 FOLDER = "macros/figures"
 LABS = "macros/labs.py"
@@ -48,13 +48,14 @@ def typed(file: str, source: str) -> tuple[Fault, ...]:
         if _NAME.fullmatch(words) or not _PERHAPS.search(words):
             continue
         line, column = node.lineno, node.col_offset + 1
-        if OPEN in words:  # read where it is said; only what it exempts would pass there
-            if _PLAIN.search(words) and isinstance(node, ast.Constant):
+        if OPEN in words and isinstance(node, ast.Constant):  # read where it is said; only what it exempts would pass there
+            if _PLAIN.search(words):
                 message = "an exemption in Python, where no pin holds it: give the number a name, and quote it"
                 found.append(Fault(file, line, column, message, "unbound"))
             continue
-        for finding in naked.findings(words):
-            if "comparison" not in finding.rule:
+        shown = scan_literal(file, words).prose.text if OPEN in words else words
+        for finding in naked.findings(shown):
+            if "comparison" not in finding.rule and finding.rule not in naked.AT_A_CALL:
                 cure = "compute it from the book, as text.show(value(name), unit) does"
                 found.append(Fault(file, line, column, f"{finding.rule} in a label: {finding.text}; {cure}", "unbound"))
     return tuple(found)

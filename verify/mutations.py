@@ -25,7 +25,7 @@ from perfmodel.units import UNITS
 
 RECORDS = ROOT / "docs" / "records"
 WORDS_IN_PYTHON = (
-    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "macros" / "figures").glob("*.py")),
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "macros" / "figures").glob("[a-z]*.py")),
     "macros/drawings.py",
     "macros/labs.py",
 )
@@ -311,7 +311,9 @@ def of_quotes(file: str) -> Iterator[Mutant]:
         quotes.append((site, quantities))
         for kind, words in slips(site.words, quantities):
             yield Mutant(f"{kind}{where}", file, f'"{site.words}" becomes "{words}"', _reworded(site, words), site.places)
-        if re.search(r"\d", site.words) and site.macro != "formula":
+        # After a word such as "step" a number typed bare is a label, which says which one: naked.EXEMPT has it by design.
+        label = re.search(r"(?i)\b(?:act|step|stage|rank|layer|level|row|column|gpu|cpu)s?\s$", text_of(file)[: site.start])
+        if re.search(r"\d", site.words) and site.macro != "formula" and not label:
             # Typed bare, it is found where its number begins, or a × before it.
             (line, column), *more = site.places
             around = ((line, column), *((line, column + i) for i in range(-2, len(site.words))), *more)

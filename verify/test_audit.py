@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from macros import audit as auditing
 from macros import figures
 from macros.audit import CALLABLE, EXEMPT, NAMED, PINS, Audit, apply_fixes, audit_page, audit_sources, check_book, pages_of
-from macros.evaluate import Evaluator, book, using
+from macros.evaluate import Evaluator, _places, book, using
 from macros.fixes import digits_only, fixed
 from macros.frontmatter import CONFIG, check_config
 from macros.pins import check_exempt
@@ -680,6 +680,14 @@ def test_the_words_of_figures_and_tables_are_held_to_the_same_rules(
     found = audit_one("docs/x.md", f"{FRONT}x\n\n[= {call} =]\n").faults
     assert [(f.path, f.line, f.column) for f in found] == [(f"macros/figures/{module}.py", line, column)], [str(f) for f in found]
     assert says in found[0].message
+
+
+def test_a_text_with_computed_parts_is_named_where_it_begins(tmp_path: Path) -> None:
+    file = tmp_path / "x.py"
+    file.write_text('a = f"It ends {n}"\nb = (\n    f"It takes {n} at "\n    f"most, {m} ms."\n)\n', encoding="utf-8")
+    assert _places("It takes 7 at most, 8 ms.", file)(3) == (3, 5)
+    assert _places("It ends here", file)(3) == (1, 5)
+    assert _places("It begins 7", file)(3) == (1, 1)  # nowhere in it
 
 
 def test_a_figure_on_two_pages_is_named_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

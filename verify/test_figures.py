@@ -125,6 +125,7 @@ LABELS = [
     ("a preset", 'presets = ((▸"8 V100 with NVLink", machine("v100")),)', "8"),
     ("a text over lines", 'words = (\n    ▸"goes on "\n    "for 60 ms"\n)', "60 ms"),
     ("an exemption, tight", "words = ▸'[=plain(\"1985\",why=\"a year\")=]'", "an exemption in Python, where no pin holds it"),
+    ("a fragment with a call", "words = ▸f'[= q(\"{shown}\", {name}) =] of 60 ms'", "60 ms"),
     ("an exemption", "words = ▸'[= plain(\"1985\", why=\"a year\") =]'", "an exemption in Python, where no pin holds it"),
 ]  # fmt: skip
 FREE = """'''Doc: 60 ms.'''
