@@ -341,7 +341,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began = time.monotonic()
     tasks: list[Task] = [*all_of(options.files), *harmless.edits(options.files)]
     try:
-        results = run(tasks[:: options.every], restart=options.restart)
+        results = run(tasks[:: options.every], path=PROGRESS, restart=options.restart)
     except KeyboardInterrupt:
         print("\nstopped: run it again to go on", file=sys.stderr)
         return 130

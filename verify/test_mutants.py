@@ -198,7 +198,10 @@ class InThisProcess:
 @pytest.mark.full
 def test_ctrl_c_stops_it_and_it_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "mutants.jsonl"
-    program = f"from pathlib import Path; from verify import mutants; mutants.PROGRESS = Path({str(path)!r}); mutants.run.__kwdefaults__['path'] = mutants.PROGRESS; raise SystemExit(mutants.main(['docs/acts/2-queue.md']))"
+    program = (
+        f"from pathlib import Path; from verify import mutants; mutants.PROGRESS = Path({str(path)!r}); "
+        "raise SystemExit(mutants.main(['--every', '3', 'docs/acts/2-queue.md']))"
+    )
 
     def started() -> subprocess.Popen[str]:
         return subprocess.Popen(
