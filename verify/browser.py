@@ -181,6 +181,21 @@ def settled(page: Page, check: Check) -> list[str]:
     return check(page)
 
 
+def toggle(page: Page) -> None:
+    """Turn from light colours to dark ones, or back."""
+    page.locator("label[for^=__palette]:visible").click()
+
+
+def expect_fit(page: Page, figure: str) -> None:
+    """Wait until Plotly's drawing is as wide as the SVG under it."""
+    page.wait_for_function(
+        """(name) => { const figure = document.querySelector(name);
+            const widths = [...figure.querySelectorAll(".fig-svg svg, .fig-plot .main-svg")].map((one) => one.getBoundingClientRect().width);
+            return new Set(widths.filter((width) => width).map(Math.round)).size === 1; }""",
+        arg=figure,
+    )
+
+
 def _script(source: str) -> Check:
     """A check in JavaScript: an expression for the list of problems."""
 

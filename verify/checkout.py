@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,13 +70,27 @@ def replace(path: Path, old: str, new: str) -> int:
     return text.count("\n", 0, text.index(old)) + 1
 
 
-def build(project: Path, site: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def offline(folder: Path) -> dict[str, str]:
+    """An environment for `build` in which nothing can be reached: what is asked for is refused, and written to `folder`/asked."""
+    (folder / "sitecustomize.py").write_text(
+        "import socket\n\n\ndef refuse(*asked, **_):\n"
+        f"    with open({str(folder / 'asked')!r}, 'a') as log:\n        print(*asked, file=log)\n"
+        "    raise OSError('there is no network here')\n\n\n"
+        "socket.getaddrinfo = socket.create_connection = socket.socket.connect = refuse\n",
+        encoding="utf-8",
+    )
+    return {"PYTHONPATH": str(folder)}
+
+
+def build(
+    project: Path, site: Path, *options: str, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """`mkdocs build --strict` in a project; stdout and stderr together in `stdout`."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site), *options]
     return subprocess.run(
         command,
         cwd=project,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from verify.checkout import ROOT, build
+from verify.checkout import ROOT, build, copy, offline, replace
 from verify.server import serve
 
 if TYPE_CHECKING:
@@ -24,6 +24,83 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = build(ROOT, path)
     assert done.returncode == 0, done.stdout
     return path
+
+
+FIGURES = """
+
+def _drawn(figure: go.Figure) -> Drawn:
+    return Drawn(figure, "A figure", "Bars.", "Bars.", Table(("Bar",), [["one"]]))
+
+
+def _odd() -> Drawn:
+    return _drawn(go.Figure(go.Bar(orientation="h", x=[9, 5], y=["one", "two"], text=["*a* b", "`c` _d_"], meta={"role": "compute"})))
+
+
+def _five() -> Drawn:
+    from macros.timelines import ROLE_NAMES
+    from perfmodel.streams import Task
+
+    tasks = [Task(name=role, streams=("GPU",), duration_s=2e-3, role=role) for role in ROLE_NAMES]
+    return _drawn(timeline({"": run(tasks)}, unit="ms", upto=11, label=lambda span, _: span.name))
+
+
+def _rates(**ticks: Any) -> Drawn:
+    figure = go.Figure(go.Bar(orientation="h", x=[5e9], y=["one"], meta={"role": "transfer"}))
+    return _drawn(figure.update_layout(xaxis={"range": [0, 5e9], **ticks}))
+
+
+FIGURES |= {"odd": _odd, "five": _five, "bare-rates": _rates, "rates": lambda: _rates(tickvals=[0, 5e9], ticktext=["0", text.show(5e9, "GB/s")])}
+"""
+PROBE = r"""---
+title: Probe
+description: A page for a test.
+---
+
+# Probe
+
+$e^{{-1}}$ and `[[a, b]]` stay.
+
+```python
+x = {{ "x" }}  # 60 ms
+```
+
+=== "First"
+
+    Nothing to see.
+
+=== "Second"
+
+    [= figure("queue-print") =]
+
+[= figure("queue-print") =]
+
+??? note "Odd"
+    [= figure("odd") =]
+
+[= figure("five") =]
+
+[= figure("rates") =]
+
+[= figure("bare-rates") =]
+"""
+
+
+@pytest.fixture(scope="session")
+def probed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of this checkout with a page more, built without a network into its `site`; what it asked for is in `offline/asked`.
+
+    The page has a figure in the second of two tabs and again below, one with odd labels in a fold, one with five entries in its legend, and
+    two that reach up to 5 GB/s; and braces, in a formula and in code.
+    """
+    project = copy(tmp_path_factory.mktemp("probed") / "project")
+    with (project / "macros/figures/act6.py").open("a", encoding="utf-8") as figures:
+        figures.write(FIGURES)
+    (project / "docs/probe.md").write_text(PROBE, encoding="utf-8")
+    replace(project / "mkdocs.yml", "  - numbers.md", "  - probe.md\n  - numbers.md")
+    (project / "offline").mkdir()
+    done = build(project, project / "site", environment=offline(project / "offline"))
+    assert done.returncode == 0, done.stdout
+    return project
 
 
 @pytest.fixture(scope="session")

@@ -9,19 +9,16 @@ import csv
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, expect
 from pypdf import PdfReader
 
 from verify import browser as b
 from verify import perf
-from verify.checkout import build, copy, replace
-from verify.server import serve
 
 pytestmark = pytest.mark.browser
 
@@ -37,31 +34,6 @@ STOPS = (
     "404.html",
 )
 KINDS = ("index.html", "acts/5-replicas.html", ACTS[1], "numbers.html")  # a page of each kind, where style sheets alone decide
-
-
-@pytest.fixture(scope="module")
-def probe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A site with a page more: a figure in the second of two tabs and once again below, another with an odd label in a note."""
-    project = copy(tmp_path_factory.mktemp("probe") / "project")
-    with (project / "macros/figures/act6.py").open("a", encoding="utf-8") as figures:
-        figures.write(
-            "\n\ndef _odd() -> Drawn:\n"
-            '    figure = go.Figure(go.Bar(orientation="h", x=[9, 5], y=["one", "two"], text=["*a* b", "`c` _d_"], meta={"role": "compute"}))\n'
-            '    return Drawn(figure, "A label", "Bars.", "Bars.", Table(("Bar",), [["one"]]))\n\n\n'
-            'FIGURES["odd"] = _odd\n'
-        )
-    (project / "docs/probe.md").write_text(
-        "---\ntitle: Probe\ndescription: A page for a test.\n---\n\n# Probe\n\n"
-        '=== "First"\n\n    Nothing to see.\n\n=== "Second"\n\n    [= figure("queue-print") =]\n\n'
-        '[= figure("queue-print") =]\n\n??? note "Odd"\n    [= figure("odd") =]\n',
-        encoding="utf-8",
-    )
-    replace(project / "mkdocs.yml", "  - numbers.md", "  - probe.md\n  - numbers.md")
-    site = project / "site"
-    done = build(project, site)
-    assert done.returncode == 0, done.stdout
-    with serve(site) as served:
-        yield f"{served}/probe.html"
 
 
 # ---- Every page ------------------------------------------------------------------------
@@ -83,16 +55,6 @@ def test_pages_open_and_figures_come_alive(visitor: b.Visitor, site: Path, addre
     assert problems == []
 
 
-@pytest.mark.full
-def test_figures_of_every_step_come_alive(visitor: b.Visitor, site: Path, served: str) -> None:
-    problems = []
-    for path in b.acts(site):
-        page = visitor.open(f"{served}/{path}")
-        problems += b.sweep(page, b.live, b.redrawn)
-        assert visitor.watch(page).asked(b.PLOTLY) == 1, path
-    assert problems == []
-
-
 def test_where_nothing_hovers_figures_wait_for_a_tap(visitor: b.Visitor, served: str) -> None:
     for act in ACTS:
         page = visitor.open(f"{served}/{act}", width=390, **b.TOUCH)
@@ -109,53 +71,6 @@ def test_where_nothing_hovers_figures_wait_for_a_tap(visitor: b.Visitor, served:
         assert visitor.watch(page).asked(b.PLOTLY) == 1
 
 
-def test_there_and_back_again(visitor: b.Visitor, address: str) -> None:
-    page = visitor.open(f"{address}/index.html")
-    page.locator(f".cards a[href='{ACTS[0]}']").click()
-    page.wait_for_url(f"**/{ACTS[0]}")
-    assert b.live(page) + b.redrawn(page) == []
-    page.go_back()
-    expect(page).to_have_url(re.compile(r"/index\.html$"))
-    page.go_forward()
-    assert b.live(page) + b.redrawn(page) == []
-    assert visitor.watch(page).asked(b.PLOTLY) == 2
-
-
-def test_figures_in_tabs_and_twice_on_a_page(visitor: b.Visitor, probe: str) -> None:
-    page = visitor.open(probe)
-    assert b.unique_ids(page) == []
-    assert page.locator(".fig").evaluate_all("figures => figures.map((figure) => figure.id)") == [
-        "fig-queue-print", "fig-queue-print-2", "fig-odd",
-    ]  # fmt: skip
-    assert b.live(page) + b.redrawn(page) == []
-    expect(page.locator("#fig-queue-print")).not_to_be_visible()
-    page.get_by_text("Second").click()
-    assert b.live(page) + b.redrawn(page) == []
-    page.get_by_text("First").click()
-    page.set_viewport_size({"width": 700, "height": 800})  # hidden while the window changes
-    page.get_by_text("Second").click()
-    expect_fit(page, "#fig-queue-print")
-    assert b.live(page) + b.redrawn(page) + b.overflows(page) == []
-
-
-def test_labels_stay_as_written(visitor: b.Visitor, probe: str) -> None:
-    page = visitor.open(probe)
-    page.get_by_text("Odd").click()
-    assert b.live(page) == []
-    for layer in (".fig-svg .fig-wide .bar-label", ".fig-plot .bartext"):
-        assert page.locator(f"#fig-odd {layer}").all_text_contents() == ["*a* b", "`c` _d_"]
-
-
-def expect_fit(page: Page, figure: str) -> None:
-    """Wait until Plotly's drawing is as wide as the SVG under it."""
-    page.wait_for_function(
-        """(name) => { const figure = document.querySelector(name);
-            const widths = [...figure.querySelectorAll(".fig-svg svg, .fig-plot .main-svg")].map((one) => one.getBoundingClientRect().width);
-            return new Set(widths.filter((width) => width).map(Math.round)).size === 1; }""",
-        arg=figure,
-    )
-
-
 def test_figures_follow_the_window(visitor: b.Visitor, served: str) -> None:
     """Also one that was drawn in a step which is hidden while the window changes."""
     page = visitor.open(f"{served}/{ACTS[0]}")
@@ -164,10 +79,10 @@ def test_figures_follow_the_window(visitor: b.Visitor, served: str) -> None:
     assert b.live(page) == []
     for width in (800, 420):
         page.set_viewport_size({"width": width, "height": 800})
-        expect_fit(page, "#fig-queue-print")
+        b.expect_fit(page, "#fig-queue-print")
         assert b.redrawn(page) == []
     page.get_by_role("button", name="Back").click()
-    expect_fit(page, "#fig-queue-statements")
+    b.expect_fit(page, "#fig-queue-statements")
     assert b.redrawn(page) + b.overflows(page) == []
 
 
@@ -213,30 +128,6 @@ def test_wide_set_text_fits_a_narrow_window(visitor: b.Visitor, served: str) -> 
     assert problems == []
 
 
-# ---- Palettes --------------------------------------------------------------------------
-
-
-def toggle(page: Page) -> None:
-    page.locator("label[for^=__palette]:visible").click()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("options", [{}, b.TOUCH], ids=["Plotly", "SVG"])
-def test_a_palette_toggled_twice_is_the_first_again(visitor: b.Visitor, served: str, scheme: str, options: dict[str, bool]) -> None:
-    page = visitor.open(f"{served}/{ACTS[0]}#step-3", color_scheme=scheme, **options)
-    if not options:
-        assert b.live(page) == []
-    first = b.paints(page)
-    assert b.ink(page) == []
-    toggle(page)
-    assert b.settled(page, b.ink) == []
-    assert b.paints(page) != first
-    if not options:
-        assert b.redrawn(page) == []
-    toggle(page)
-    assert b.soon(page, lambda: b.paints(page) == first)
-
-
 def test_with_colours_of_the_reader(visitor: b.Visitor, served: str) -> None:
     """Forced colours, light and dark, whatever the palette of the page; and more contrast, which is of use only if it is there."""
     page = visitor.open(f"{served}/{ACTS[0]}#step-4", **b.TOUCH)
@@ -246,7 +137,7 @@ def test_with_colours_of_the_reader(visitor: b.Visitor, served: str) -> None:
     for scheme in ("light", "dark"):
         page.emulate_media(forced_colors="active", color_scheme=scheme)
         problems += b.ink(page) + b.signs(page) + b.drawn(page)
-        toggle(page)
+        b.toggle(page)
     assert problems == []
     page.evaluate(f"{{ {STYLE.format('.fig-svg { forced-color-adjust: auto !important }')} }}")
     assert b.ink(page) + b.signs(page) != []  # light letters on white, dark ones on black, or keys without their colours
@@ -372,7 +263,7 @@ def test_on_paper(visitor: b.Visitor, site: Path, served: str, which: str) -> No
             expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
             expect(page.locator("h1")).to_have_css("color", "rgb(28, 32, 36)")
             page.emulate_media(media="screen")
-            toggle(page)
+            b.toggle(page)
     assert problems == []
 
 

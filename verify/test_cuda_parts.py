@@ -94,27 +94,6 @@ def test_a_clock_that_is_read_before_the_wait_is_caught() -> None:
             on_the_gpu(fake, ask(32), long())
 
 
-def test_the_clock_is_read_after_a_wait_and_after_another() -> None:
-    events: list[str] = []
-
-    class Told(Fake):
-        def clock(self) -> float:
-            events.append("clock")
-            return 0.0
-
-        def wait(self) -> None:
-            events.append("wait")
-
-    until_done(Told(), lambda: events.append("work"), long(), rounds=2)
-    assert events == ["work", "wait"] * 3 + ["wait", "clock", "work", "wait", "clock"] * 2
-    events.clear()
-    until_done(Told(), lambda: events.append("fetch"), long(), rounds=2, fetches=True)
-    assert events == ["fetch", "wait"] * 3 + ["wait", "clock", "fetch", "clock"] * 2
-    events.clear()
-    until_queued(Told(), lambda: events.append("work"), long(), count=2, rounds=2)
-    assert events == ["work"] * 3 + ["wait", "clock", "work", "work", "clock"] * 2 + ["wait"]
-
-
 def test_a_gpu_that_waits_for_python_is_given_more_to_do() -> None:
     """Filled with products that are over at once it comes too early to the first event: rounds are made again, then counted."""
     with Fake(COSTS._replace(product_s=lambda side: 1e-6)) as fake:

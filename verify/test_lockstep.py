@@ -31,7 +31,6 @@ from perfmodel.lockstep import (
     image_batch,
     in_lockstep,
     lenet,
-    runs,
     split_batch,
     train,
     train_batch,
@@ -120,15 +119,6 @@ def test_the_settings_come_back_after_an_error() -> None:
     assert not torch.are_deterministic_algorithms_enabled()
 
 
-def test_on_a_gpu_float32_is_float32() -> None:
-    """TF32 keeps 10 bits of 23; cuDNN's convolutions use it unless told not to. No GPU is needed to see the switches move."""
-    before = [product.fp32_precision for product in runs.PRODUCTS]
-    with runs.settings(("cuda:0",)):
-        assert [product.fp32_precision for product in runs.PRODUCTS] == ["ieee", "ieee"]
-        assert torch.are_deterministic_algorithms_enabled()
-    assert [product.fp32_precision for product in runs.PRODUCTS] == before
-
-
 # The parts -------------------------------------------------------------------------------------------------------------------
 
 
@@ -165,15 +155,6 @@ def test_allreduce_gives_everyone_the_sum() -> None:
     assert [t.tolist() for t in data] == [[3, 3], [3, 3]]
 
 
-@pytest.mark.parametrize("k", range(1, 9))
-def test_a_kept_reference_holds_the_sum(k: int) -> None:
-    data = [torch.full((3,), float(2**i)) for i in range(k)]
-    kept = list(data)
-    allreduce(data)
-    assert [t.tolist() for t in kept] == [[2**k - 1] * 3] * k
-    assert all(a is b for a, b in zip(kept, data, strict=True))
-
-
 def test_allreduce_of_gradients_reaches_the_parameters() -> None:
     replicas = [xor_net(), xor_net()]
     for net in replicas:
@@ -183,24 +164,6 @@ def test_allreduce_of_gradients_reaches_the_parameters() -> None:
     allreduce([g for g in gradients if g is not None])
     for net in replicas:
         assert torch.equal(torch.as_tensor(next(net.parameters()).grad), 2 * once)
-
-
-@pytest.mark.parametrize("ranks", [2, 4])
-def test_a_mean_of_uneven_means_is_another_gradient(ranks: int) -> None:
-    """13 samples: the sum over 13 is the gradient to 1e-12, the mean of the shards' means is not."""
-    X, y = xor_batch()
-
-    def gradient(*losses: Tensor) -> Tensor:
-        total = torch.stack(losses).sum()
-        return torch.cat([g.flatten() for g in torch.autograd.grad(total, list(net.parameters()))])
-
-    net = xor_net()
-    whole = gradient(cross_entropy(net(X), y))
-    shards = split_batch(X, y, ranks)
-    summed = gradient(*(cross_entropy(net(a), b, reduction="sum") / 13 for a, b in shards))
-    meaned = gradient(*(cross_entropy(net(a), b) / ranks for a, b in shards))
-    assert float((summed - whole).norm() / whole.norm()) < 1e-12
-    assert float((meaned - whole).norm() / whole.norm()) > 1e-3
 
 
 def test_a_mean_of_even_means_is_the_same_gradient() -> None:
@@ -221,33 +184,9 @@ def test_a_step_returns_the_loss_before_it() -> None:
 # What is refused -------------------------------------------------------------------------------------------------------------
 
 
-class HiddenBatchNorm(nn.Module):
-    """Batch norm without a module that says so."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.linear = nn.Linear(2, 2)
-
-    def forward(self, X: Tensor) -> Tensor:
-        out: Tensor = self.linear(X)
-        return (out - out.mean(0)) / (1 + out.std(0, correction=0))
-
-
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (
-            nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8), nn.Linear(8, 2)),
-            r"each sample alone, got batch norm in '1' \(BatchNorm1d\)",
-        ),
-        (nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.BatchNorm1d(2))), r"batch norm in '1\.0'"),
-        (HiddenBatchNorm(), "depends on the others, or on chance"),
-        (nn.Sequential(nn.Linear(2, 64), nn.Dropout(0.5), nn.Linear(64, 2)), "depends on the others, or on chance"),
-    ],
-    ids=["batch norm", "nested", "unnamed", "dropout"],
-)
-def test_a_model_that_mixes_samples_is_refused(model: nn.Module, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_a_model_that_takes_chances_is_refused() -> None:
+    model = nn.Sequential(nn.Linear(2, 64), nn.Dropout(0.5), nn.Linear(64, 2))
+    with pytest.raises(ValueError, match="depends on the others, or on chance"):
         train(2, 10, model=model)
 
 

@@ -170,9 +170,7 @@ def test_log_axes_have_a_tick_a_decade() -> None:
     assert texts(svg, "tick") == ["1", "10", "100", "1000", "10,000", "100,000", "10⁶", "10⁷", "0.01", "0.1", "1", "10", "100"]
 
 
-def test_given_ticks_are_shown_and_never_overlap() -> None:
-    ticks = {"tickvals": [0, 1e9, 2e9, 5e9], "ticktext": ["0", "1 GB/s", "2 GB/s", "5 GB/s"]}
-    assert texts(draw(curve([0, 5e9], [0, 1], xaxis=ticks), width=760), "tick")[:4] == ticks["ticktext"]
+def test_given_ticks_never_overlap() -> None:
     crowded = {"tickvals": [0, 1, 2, 100], "ticktext": ["none", "one", "two", "hundred"]}
     assert texts(draw(curve([0, 100], [0, 1], xaxis=crowded), width=340), "tick")[:2] == ["none", "hundred"]
 
