@@ -9,8 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from bs4 import BeautifulSoup
-from bs4.element import Comment, NavigableString, Tag
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from macros import naked, text
 from macros.audit import Audit, audit_sources, report
@@ -24,6 +23,7 @@ from macros.structure import ACTIVE_ATTRIBUTES, ACTIVE_TAGS, ATTRIBUTES, active_
 _MADE = {
     "q": QUOTE, "rel": RELATION, "plain": PLAIN, "formula": OTHER, "fig-svg": STOP, "fig-data": STOP, "fig-plot": STOP, "data": STOP, "ledger": STOP,
     "live": STOP, "fault": STOP, "faults": STOP, "badge": STOP, "lab": STOP, "fingerprint": STOP, "headerlink": "", "footnote-ref": "", "footnote-backref": "", "credit": STOP, "cards": STOP,
+    "entry": STOP, "doc-module": STOP,
 }  # fmt: skip
 _ATTRIBUTES_MADE = {"data", "lab", "fault", "faults", "footnote-backref"}  # whose attributes are made as well
 # Elements that stand inside a sentence; all others part words.
@@ -31,16 +31,15 @@ _INLINE = {
     "a", "abbr", "b", "bdi", "bdo", "cite", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark", "q", "s", "samp", "small", "span", "strong",
     "sub", "sup", "time", "u", "var", "wbr",
 }  # fmt: skip
-_SILENT = {"script", "style", "template", "pre", "svg", "noscript", "math"}
-# What holds no words for a reader, or words that the source audit reads: most of a page's bytes, emptied before they are parsed.
-_UNREAD = re.compile(
-    r'(<(svg|template|script|style|math)\b[^>]*>|<(section|details) class="(?:entry|lab|fig-data)"[^>]*>).*?</(?:\2|\3)\s*>',
-    re.DOTALL,
-)
-# The Library page, a module at a time: docstrings, whose examples the checks run.
-_DOCSTRINGS = re.compile(
-    r'<div class="doc doc-object doc-module">.*?(?=<div class="doc doc-object doc-module">|</article>)', re.DOTALL
-)
+_AROUND = {"header", "nav", "footer", "aside"}
+_DRAWN = {"script", "style", "template", "svg", "math"}  # in which nothing is an element for a reader
+_WHOLE = {
+    "entry",
+    "lab",
+    "fig-data",
+    "doc-module",
+}  # made as a whole; of the Library page the docstrings, whose examples the checks run
+_SILENT = {"script", "style", "template", "pre", "svg", "math"}
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _SPOKEN = tuple(name for name in SPOKEN if name not in ("content", "value", "srcdoc", "summary"))
 
@@ -54,18 +53,27 @@ class _Passage(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """A page as it is read: parsed, and its words."""
+    """The words of a page: its text, what its attributes say, and what is marked as a quote, with its tag; and what would run there."""
 
-    soup: BeautifulSoup
     passages: list[_Passage]
     spoken: list[_Passage]
+    quotes: list[tuple[str, str]]
+    active: list[str]
 
 
 @lru_cache(maxsize=100)
 def _read(html: str) -> _Read:
-    """Under serve most pages are as they were."""
-    soup = BeautifulSoup(_DOCSTRINGS.sub("", _UNREAD.sub(lambda m: f"{m[1]}</{m[2] or m[3]}>", html)), "lxml")
-    return _Read(soup, list(_passages(soup)), list(_spoken(soup)))
+    """A page parsed as browsers do, by the rules of HTML5: what they show of broken HTML is read. Under serve most pages are as they were."""
+    tree = LexborHTMLParser(html)
+    roots = [root for root in (tree.css_first("head > title"), tree.body) if root is not None]
+    spoken = [_Passage(" ".join((tag.attributes.get("content") or "").split()), ", in the description")
+              for tag in tree.css('meta[name="description"]')]  # fmt: skip
+    quotes: list[tuple[str, str]] = []
+    for root in roots:
+        for tag in _elements(root, spoken):
+            if "q" in _classes(tag):
+                quotes.append((tag.text(), tag.tag or ""))
+    return _Read([passage for root in roots for passage in _passages(root)], spoken, quotes, [*dict.fromkeys(_active(tree))])
 
 
 def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
@@ -96,16 +104,13 @@ def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
             )
             if not any(other.line == fault.line for other in known):
                 yield fault
-        for what in dict.fromkeys(_active(read.soup)):
+        for what in read.active:
             if not any(what in other.message for other in known):
                 yield Fault(source if page else built.as_posix(), 0, 0, f"in the built page: {what} cannot stand on a page")
-        for words, where in _unquoted(read.soup, shown):
-            yield Fault(
-                source if page else built.as_posix(),
-                0,
-                0,
-                f"in the built page{where}: {words} is marked as a quote, and no call quotes it",
-            )
+        for words, tag in read.quotes:
+            if words not in shown:
+                message = f"in the built page, in a {tag}: {words} is marked as a quote, and no call quotes it"
+                yield Fault(source if page else built.as_posix(), 0, 0, message)
 
 
 def _is_same(fault: Fault, finding: naked.Finding, other: Fault) -> bool:
@@ -119,19 +124,29 @@ def _bare(page: Page | None) -> list[str]:
     return [text.typeset(literal(page, call)[1]) for call in calls if page]
 
 
-def _classes(tag: Tag) -> list[str]:
-    found = tag.get("class")
-    return found if isinstance(found, list) else [found] if found else []
+def _classes(node: LexborNode) -> list[str]:
+    return (node.attributes.get("class") or "").split()
 
 
-def _roots(soup: BeautifulSoup) -> Iterator[Tag]:
-    """The title and the content. What the theme puts around it repeats titles, and holds no number of its own."""
-    for root in (soup.find("title"), soup.find("article") or soup.find("main") or soup.body or soup):
-        if isinstance(root, Tag):
-            yield root
+def _children(node: LexborNode) -> list[LexborNode]:
+    found, child = [], node.child
+    while child is not None:
+        found.append(child)
+        child = child.next
+    return found
 
 
-def _passages(soup: BeautifulSoup) -> Iterator[_Passage]:
+def _is_around(node: LexborNode) -> bool:
+    """Whether an element is what the theme puts around a page: it repeats titles, and holds no number of its own. In an article all is read."""
+    if node.tag not in _AROUND and not any(name.startswith("md-sidebar") for name in _classes(node)):
+        return False
+    above = node.parent
+    while above is not None and above.tag != "article":
+        above = above.parent
+    return above is None
+
+
+def _passages(root: LexborNode) -> Iterator[_Passage]:
     """The text of a page. What macros made stands as a mark, and words do not run on from one block into the next."""
     heading = ""
     out: list[str] = []
@@ -142,76 +157,66 @@ def _passages(soup: BeautifulSoup) -> Iterator[_Passage]:
         if words.strip(f"{STOP} "):
             yield _Passage(words, f" under “{heading}”" if heading else "", heading)
 
-    def walk(node: Tag) -> Iterator[_Passage]:
-        nonlocal heading
-        for child in node.children:
-            if isinstance(child, Comment):
-                continue
-            if isinstance(child, NavigableString):
-                out.append("".join([c for c in child if c.isascii() or not _vanishes(c)]))
-            elif isinstance(child, Tag) and child.name not in _SILENT:
-                made = next((c for c in _classes(child) if c in _MADE), None)
-                if child.name in _HEADINGS:
-                    yield from flush()
-                    heading = " ".join(child.get_text().split()).removesuffix("#").strip()
-                if made is not None:
-                    out.append(_MADE[made])
-                elif child.name == "a" and child.get_text() == str(child.get("href")).removeprefix("mailto:"):
-                    out.append(OTHER)  # an address shown as itself
-                elif child.name == "code":
-                    code = child.get_text()
-                    out.append(code if naked.in_code(code) else OTHER)
-                elif child.name in _INLINE:
-                    yield from walk(child)
-                else:
-                    yield from flush()
-                    yield from walk(child)
-                    yield from flush()
-
-    for root in _roots(soup):
-        yield from walk(root)
-        yield from flush()
-        heading = ""
+    todo: list[LexborNode | None] = [
+        None,
+        *reversed(_children(root)),
+    ]  # None is the end of a block; no page is nested too deep for a list
+    while todo:
+        node = todo.pop()
+        if node is None:
+            yield from flush()
+        elif node.is_text_node:
+            out.append("".join([c for c in node.text_content or "" if c.isascii() or not _vanishes(c)]))
+        elif node.is_element_node and node.tag not in _SILENT and not _is_around(node):
+            made = next((c for c in _classes(node) if c in _MADE), None)
+            if node.tag in _HEADINGS:
+                yield from flush()
+                heading = " ".join(node.text().split()).removesuffix("#").strip()
+            if made is not None:
+                out.append(_MADE[made])
+            elif node.tag == "a" and node.text() == (node.attributes.get("href") or "").removeprefix("mailto:"):
+                out.append(OTHER)  # an address shown as itself
+            elif node.tag == "code":
+                code = node.text()
+                out.append(code if naked.in_code(code) else OTHER)
+            elif node.tag in _INLINE:
+                todo += reversed(_children(node))
+            else:
+                yield from flush()
+                todo += [None, *reversed(_children(node))]
 
 
 def _vanishes(c: str) -> bool:
     return c in "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 
 
-def _spoken(soup: BeautifulSoup) -> Iterator[_Passage]:
-    """The attributes that a reader sees or hears."""
-    for tag in soup.find_all("meta", attrs={"name": "description"}):
-        yield _Passage(" ".join(str(tag.get("content")).split()), ", in the description")
-    for root in _roots(soup):
-        for tag in root.find_all(True):
-            said = [(name, value) for name in _SPOKEN if isinstance(value := tag.get(name), str)]
-            if not said or any(_ATTRIBUTES_MADE & set(_classes(parent)) for parent in (tag, *tag.parents)):
-                continue
-            for name, value in said:
-                if value:
-                    yield _Passage(" ".join(value.split()), f", in the {name} of a {tag.name}")
+def _elements(root: LexborNode, spoken: list[_Passage]) -> Iterator[LexborNode]:
+    """Every element of a page that is not within what macros made as a whole; `spoken` gets what a reader sees or hears of their attributes."""
+    todo = [(node, False) for node in reversed(_children(root))]
+    while todo:
+        node, made = todo.pop()
+        if not node.is_element_node or _is_around(node):
+            continue
+        yield node
+        made = made or not _ATTRIBUTES_MADE.isdisjoint(_classes(node))
+        for name, value in node.attributes.items() if not made else ():
+            if value and name in _SPOKEN:
+                spoken.append(_Passage(" ".join(value.split()), f", in the {name} of a {node.tag}"))
+        if node.tag not in _DRAWN and _WHOLE.isdisjoint(_classes(node)):
+            todo += [(child, made) for child in reversed(_children(node))]
 
 
-def _unquoted(soup: BeautifulSoup, shown: set[str]) -> Iterator[tuple[str, str]]:
-    """What looks like a quote and is none of those that the source audit has checked."""
-    for root in _roots(soup):
-        for tag in root.find_all(class_="q"):
-            words = tag.get_text()
-            if words not in shown:
-                yield words, f", in a {tag.name}"
-
-
-def _active(soup: BeautifulSoup) -> Iterator[str]:
+def _active(tree: LexborHTMLParser) -> Iterator[str]:
     """What would run, load or restyle something in the content of a page."""
-    for root in _roots(soup):
-        for tag in root.find_all(True):
-            if tag.name in ACTIVE_TAGS:
-                yield f"<{tag.name}>"
-            for name, value in tag.attrs.items():
-                if ACTIVE_ATTRIBUTES.fullmatch(name):
-                    yield f"{name}="
-                elif name in ("href", "src", "action", "formaction", "xlink:href") and active_scheme(str(value)):
-                    yield active_scheme(str(value))
+    content = tree.css_first("article") or tree.css_first("main") or tree.body
+    for tag in _elements(content, []) if content is not None else ():
+        if tag.tag in ACTIVE_TAGS:
+            yield f"<{tag.tag}>"
+        for name, value in tag.attributes.items():
+            if ACTIVE_ATTRIBUTES.fullmatch(name):
+                yield f"{name}="
+            elif name in ("href", "src", "action", "formaction", "xlink:href") and active_scheme(value or ""):
+                yield active_scheme(value or "")
 
 
 _TOKEN = re.compile(f"[\\w%×µ½¼¾]+(?:[.,]\\w+)*|[{QUOTE}{RELATION}{PLAIN}{OTHER}]")
