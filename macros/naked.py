@@ -422,10 +422,11 @@ def in_formula(tex: str) -> str:
 def in_code(code: str) -> bool:
     """Whether inline code is a result dressed as code: only numbers, or a number with a unit, which no programming language has.
 
-    >>> in_code("60 ms"), in_code("28"), in_code("t = 60 ms"), in_code("torch.ones(2)"), in_code("z = x * y + 2")
-    (True, True, True, False, False)
+    >>> in_code("60 ms"), in_code("28"), in_code("t = 60 ms"), in_code("(60 ms)"), in_code("torch.ones(2)"), in_code("z = x * y + 2")
+    (True, True, True, True, False, False)
     """
     code = re.sub(r"^(?:#!|:{3,})[\w.+-]+\s+", "", plain_characters(code).strip())  # `#!python …` names a language
-    if re.search(r"\d", code) and not re.search(r"[A-Za-z_]", re.sub(rf"(?<=[\d\s])(?:{_UNIT})(?![A-Za-z/0-9])", "", code)):
-        return bool(re.fullmatch(rf"(?:{_NUMERAL.pattern}|[\s,;:≈~<>≤≥=–-])+", code))
+    numbers = re.search(r"\d", code) and not re.search(r"[A-Za-z_]", re.sub(rf"(?<=[\d\s])(?:{_UNIT})(?![A-Za-z/0-9])", "", code))
+    if numbers and re.fullmatch(rf"(?:{_NUMERAL.pattern}|[\s,;:≈~<>≤≥=–-])+", code):
+        return True
     return bool(re.search(rf"(?<![\w.])\d[\d.,]*(?:\s(?:{_LONG_UNIT})|(?:{_UNIT_SYMBOLS}))(?![\w/(])", code))

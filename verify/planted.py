@@ -351,6 +351,8 @@ NAKED: tuple[Planted, ...] = (
     Planted("in inline code, a number", "It takes `▸60` here.", "a naked number in inline code: `60`"),
     Planted("in inline code, assigned", "So `▸t = 60 ms` here.", "a naked number in inline code"),
     Planted("in inline code, two", "So `▸28, 56` here.", "a naked number in inline code"),
+    Planted("in inline code, in brackets", "So `▸(60 ms)` here.", "a naked number in inline code: `(60 ms)`"),
+    Planted("with a character that vanishes", "It takes ▸6\x020 ms, tw\x03ice that.", "a naked number: 60 ms;", faults=2),
     Planted("in double backticks", "It takes `` ▸60 ms`` here.", "a naked number in inline code"),
     Planted("in code with a language", "It takes `▸#!python 60` here.", "a naked number in inline code"),
     Planted("between what only looks like code", "It takes \\`▸60 for\\` here.", "a naked number: 60;"),
