@@ -10,6 +10,7 @@ from typing import NamedTuple
 # What stands in the text for a call: a quote, a relation, an exemption, and all else that is no words: other calls, code, formulas.
 QUOTE, RELATION, PLAIN, OTHER = "\ue0f0", "\ue0f1", "\ue0f2", "\ue0f3"
 STOP = "\ue0f4"  # the end of a paragraph, a cell, a heading: words on its two sides do not belong together
+GONE = "\2\3"  # which Python-Markdown takes out of a page before it reads it
 DROP = "\0"  # a character that vanishes: a star of emphasis, a tag inside a word, the rest of a call after its mark
 
 # What a reader sees or hears of a tag or an attribute list. All other attributes are for the machine.
@@ -58,7 +59,7 @@ class Prose:
 
     def keep(self, text: str) -> Prose:
         """Take the words of a text of the source's length: all but the characters that vanish."""
-        self.at = [i for i, c in enumerate(text) if c != DROP and (c < "\x7f" or unicodedata.category(c) != "Cf")]
+        self.at = [i for i, c in enumerate(text) if c != DROP and c not in GONE and (c < "\x7f" or unicodedata.category(c) != "Cf")]
         self.text = "".join([text[i] for i in self.at])
         return self
 
