@@ -36,6 +36,7 @@ _NUMERAL = re.compile(
     rf"(?P<digits>{_NUMBER})(?:\s*[×x*]\s*10\^(?P<power>-?[0-9]+)|[eE](?P<exponent>[+-]?[0-9]+))?(?![0-9.]|,[0-9])"
 )
 _POWER = re.compile(r"10\^(?P<power>-?[0-9]+)(?![0-9.])")
+_LONGEST = 1000  # characters of a quote: a list of many values, and more digits than any value has
 _LARGEST = 300  # powers of ten beyond this are slips, and no float
 
 _ONES = [w for w, n in text.WORDS.items() if n < 20]
@@ -185,7 +186,7 @@ def _spelled(words: str, quote: str, sign: str, base: int) -> Claim:
             raise QuoteError(f'"{quote}" holds a power of ten beyond {_LARGEST}')
         return Claim(value, UNITS["×"], None, sign, magnitude=True, spot=spot)
     part = re.fullmatch(r"parts? in (.+)", rest)
-    if part:
+    if part and " in " not in part[1]:
         whole = _one(part[1], quote)
         if whole.unit or whole.sign != "=" or not whole.value:
             raise QuoteError(f'"{quote}" holds no number this site can read')
@@ -212,6 +213,8 @@ def read(quote: str) -> list[Claim]:
     words = text.normalise(quote)
     if not words:
         raise QuoteError('the words of a quote are empty: write what the page should say, such as "60 ms"')
+    if len(words) > _LONGEST:
+        raise QuoteError(f"a quote has at most {_LONGEST} characters, got {len(words)}")
     listed = _LIST.fullmatch(words)
     if listed:
         tail = _unit_of(listed["unit"], words)
