@@ -21,7 +21,7 @@ from perfmodel import kernels
 from perfmodel.collectives import around_ring, transfer_task
 from perfmodel.sources import Source
 from perfmodel.streams import Task
-from perfmodel.units import at_least, not_negative, positive
+from perfmodel.units import a_link, at_least, not_negative, positive
 
 NCCL_TESTS = Source(
     title="nccl-tests, performance reported by NCCL tests",
@@ -32,10 +32,8 @@ NCCL_TESTS = Source(
 
 
 def _check(size_bytes: float, gpus: int, link_bytes_per_s: float, latency_s: float) -> None:
-    not_negative("size_bytes", size_bytes)
+    a_link("size_bytes", size_bytes, link_bytes_per_s, latency_s)
     at_least("gpus", gpus, 1)
-    positive("link_bytes_per_s", link_bytes_per_s)
-    not_negative("latency_s", latency_s)
 
 
 def rounds(gpus: int) -> int:
@@ -179,8 +177,7 @@ def hierarchical_s(
     """
     _check(size_bytes, gpus_per_node, link_bytes_per_s, latency_s)
     at_least("nodes", nodes, 1)
-    positive("nic_bytes_per_s", nic_bytes_per_s)
-    not_negative("nic_latency_s", nic_latency_s)
+    a_link("size_bytes", size_bytes, nic_bytes_per_s, nic_latency_s, "nic")
     within = kernels.ring_s(size_bytes, gpus_per_node, link_bytes_per_s, latency_s)
     across = kernels.ring_s(size_bytes / gpus_per_node, nodes, nic_bytes_per_s, nic_latency_s)
     return float(within + across)
@@ -329,8 +326,7 @@ def hierarchical_tasks(
     """
     _check(size_bytes, gpus_per_node, link_bytes_per_s, latency_s)
     at_least("nodes", nodes, 1)
-    positive("nic_bytes_per_s", nic_bytes_per_s)
-    not_negative("nic_latency_s", nic_latency_s)
+    a_link("size_bytes", size_bytes, nic_bytes_per_s, nic_latency_s, "nic")
     count = gpus_per_node
     within = kernels.transfer_s(size_bytes / count, link_bytes_per_s, latency_s)
     across = kernels.transfer_s(size_bytes / count / nodes, nic_bytes_per_s, nic_latency_s)

@@ -18,13 +18,11 @@ from collections.abc import Sequence
 
 from perfmodel import kernels
 from perfmodel.streams import Task
-from perfmodel.units import at_least, not_negative, positive
+from perfmodel.units import a_link, at_least
 
 
 def _check_link(gradient_bytes: float, link_bytes_per_s: float, latency_s: float) -> None:
-    not_negative("gradient_bytes", gradient_bytes)
-    positive("link_bytes_per_s", link_bytes_per_s)
-    not_negative("latency_s", latency_s)
+    a_link("gradient_bytes", gradient_bytes, link_bytes_per_s, latency_s)
 
 
 def one_gpu_s(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, latency_s: float = 0.0) -> float:

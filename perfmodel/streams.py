@@ -18,6 +18,7 @@ Source: the queue of Dive into Deep Learning 13.2, with tasks that may hold seve
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -120,8 +121,8 @@ def run(tasks: Sequence[Task], streams: Sequence[str] | None = None) -> Schedule
     `streams` gives the lanes and their order; left out, they come in order of first use. O(tasks + waits). It ignores any cost
     of scheduling itself, and no task overtakes another on a stream.
 
-    Raises ValueError for a wait on a task that is not issued before, for a stream that is not among `streams`, and for a lane
-    listed twice.
+    Raises ValueError for a wait on a task that is not issued before, for a stream that is not among `streams`, for a lane
+    listed twice, and for a program whose end is beyond the largest float.
 
     >>> ports = ("A out", "B in"), ("C out", "B in")
     >>> [span.start_s for span in run([Task(name="to B", streams=p, duration_s=10) for p in ports]).spans]
@@ -154,4 +155,8 @@ def run(tasks: Sequence[Task], streams: Sequence[str] | None = None) -> Schedule
     spans = tuple(
         Span(task.name, task.streams, task.role, start, start + task.duration_s) for task, start in zip(tasks, starts, strict=True)
     )
-    return Schedule(spans=spans, lanes=lanes, total_s=max((span.end_s for span in spans), default=0.0))
+    total_s = max((span.end_s for span in spans), default=0.0)
+    if total_s == math.inf:
+        late = next(span.name for span in spans if span.end_s == math.inf)
+        raise ValueError(f"a task must end at a finite time, got inf for {late!r}")
+    return Schedule(spans=spans, lanes=lanes, total_s=total_s)

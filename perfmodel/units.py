@@ -158,6 +158,19 @@ def not_negative(name: str, value: float) -> float:
     return value
 
 
+def a_link(bytes_name: str, moved_bytes: float, link_bytes_per_s: float, latency_s: float, prefix: str = "link") -> None:
+    """Check what a transfer depends on, and that its time is a finite number of seconds. Raises ValueError with the rule and the value.
+
+    >>> a_link("gradient_bytes", 1e300, 1e-300, 0.0)
+    Traceback (most recent call last):
+    ValueError: gradient_bytes over link_bytes_per_s must be a finite number of at least 0, got inf
+    """
+    not_negative(bytes_name, moved_bytes)
+    positive(f"{prefix}_bytes_per_s", link_bytes_per_s)
+    not_negative("latency_s" if prefix == "link" else f"{prefix}_latency_s", latency_s)
+    not_negative(f"{bytes_name} over {prefix}_bytes_per_s", moved_bytes / link_bytes_per_s)
+
+
 def at_least(name: str, value: int, least: int) -> int:
     """`value`, when it is a whole number of at least `least`; else ValueError with the rule and the value."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
