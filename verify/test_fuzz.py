@@ -312,7 +312,34 @@ MARKDOWN = [
     "[[", "]]", "Term\n:   ", "<details>", "<summary>", "</details>", "<https://x.y/", "http://x.y/", ">", "<", "#", "=", "-", "\\begin{align}\n", "\\end{align}\n", "<br>", "<hr>\n", "<math>", "<svg>",
     "</svg>", "<template>", "*[ms]: ", "\\`", "[= ", " =]", "[=", '[= plain("x", why="y") =]',
 ]  # fmt: skip
-around = st.one_of(st.lists(st.sampled_from(MARKDOWN), max_size=9).map("".join), st.text(max_size=20))
+# What may hold a call in its %, one in another; what is indented below the first line belongs to it.
+HOLDERS = [
+    "%", "a %.", "**%**", "`%`", "`` a ` % ``", "```\n%\n```", "```python title=\"x\"\n%\n```", "~~~\n%\n~~~", "    %", "$%$", "$$\n%\n$$", "\\(%\\)", "<!-- % -->", "[## % ##]", "# % { #x }", "%\n===",
+    "<div>%</div>", "<div>\n\n%\n\n</div>", "<div markdown>\n%\n</div>", "<b>%</b>", "<pre>%</pre>", "<pre><code>%</code></pre>", "<script>%</script>", "<p>`%`</p>", '<i title="%">x</i>', "<i class='%'>x</i>",
+    "[%](x.md)", '[x](y "%")', "[x](%)", "![%](x.png)", "[x]: y '%'", "[^1]\n\n[^1]: %", "<https://x.y/%>", "| a | b |\n|---|---|\n| % | c |", "> %", "- %", "1. %", "- a\n\n    %", "- a\n\n        %",
+    "!!! note\n    %", '??? question "%"\n    x', '=== "A"\n    %', "Term\n:   %", "{{ % }}", "{% % %}", "*x*{ title=\"%\" }", "*[ms]: %", "&lt;%&gt;", "\\%", "<%>", "a\n%", "%\n{ .x }", "\\begin{align}\n%\n\\end{align}",
+]  # fmt: skip
+
+
+def held(holders: list[str]) -> tuple[str, str]:
+    """What stands before and after a call that these hold, the first of them innermost."""
+    text = "%"
+    for holder in holders:
+        begin, end = holder.split("%") if holder.count("%") == 1 else ("{% ", " %}")
+        blanks = re.search(r"(?:^|\n)([ >]*)$", begin)
+        text = begin + text.replace("\n", "\n" + (blanks[1] if blanks else "")) + end
+    before, _, after = text.replace("{% ", "{\0 ").replace(" %}", " \0}").partition("%")
+    return before.replace("\0", "%"), after.replace("\0", "%")
+
+
+noise = st.one_of(st.lists(st.sampled_from(MARKDOWN), max_size=7).map("".join), st.text(max_size=20))
+places = st.one_of(
+    st.lists(st.sampled_from(HOLDERS), max_size=3).map(held),
+    st.tuples(noise, noise),
+    st.tuples(noise, st.lists(st.sampled_from(HOLDERS), max_size=3).map(held), noise).map(
+        lambda t: (f"{t[0]}\n\n{t[1][0]}", t[1][1] + t[2])
+    ),
+)
 fronts = st.sampled_from([FRONT, FRONT, FRONT, "\ufeff" + FRONT, FRONT.replace("\n", "\r\n"), FRONT.replace("\n", "\r"), "", "\n" + FRONT, "---\ntitle: A page\n"])  # fmt: skip
 _SHOWN = parser()
 
@@ -324,10 +351,11 @@ def is_shown(source: str) -> bool:
 
 
 @examples(120, 10_000)
-@given(fronts, around, around)
-@example(FRONT, "a\r\rb ", "\r")
-def test_a_wrong_quote_is_named_at_its_place_whatever_stands_around_it(front: str, before: str, after: str) -> None:
+@given(fronts, places)
+@example(FRONT, ("a\r\rb ", "\r"))
+def test_a_wrong_quote_is_named_at_its_place_whatever_stands_around_it(front: str, place_of: tuple[str, str]) -> None:
     """Or no reader sees it: it stands in a comment."""
+    before, after = place_of
     lead = re.sub("\r\n?", "\n", front + before + "\0").removesuffix("\0")
     place = (lead.count("\n") + 1, len(lead) - lead.rfind("\n"))
     faults = audit_one("docs/x.md", front + before + WRONG + after).faults
@@ -339,8 +367,9 @@ def test_a_wrong_quote_is_named_at_its_place_whatever_stands_around_it(front: st
 
 
 @examples(60, 5000)
-@given(fronts, around, around)
-def test_a_right_quote_does_no_harm_whatever_stands_around_it(front: str, before: str, after: str) -> None:
+@given(fronts, places)
+def test_a_right_quote_does_no_harm_whatever_stands_around_it(front: str, place_of: tuple[str, str]) -> None:
+    before, after = place_of
     source = front + before + RIGHT + after
     for fault in audit_one("docs/x.md", source).faults:
         assert "quotes 6" not in fault.message
