@@ -314,7 +314,7 @@ MARKDOWN = [
 ]  # fmt: skip
 # What may hold a call in its %, one in another; what is indented below the first line belongs to it.
 HOLDERS = [
-    "%", "a %.", "**%**", "`%`", "`` a ` % ``", "```\n%\n```", "```python title=\"x\"\n%\n```", "~~~\n%\n~~~", "    %", "$%$", "$$\n%\n$$", "\\(%\\)", "<!-- % -->", "[## % ##]", "# % { #x }", "%\n===",
+    "%", "a %.", "a <!-- x --> %", "**%**", "`%`", "`` a ` % ``", "```\n%\n```", "```python title=\"x\"\n%\n```", "~~~\n%\n~~~", "    %", "$%$", "$$\n%\n$$", "\\(%\\)", "<!-- % -->", "[## % ##]", "# % { #x }", "%\n===",
     "<div>%</div>", "<div>\n\n%\n\n</div>", "<div markdown>\n%\n</div>", "<b>%</b>", "<pre>%</pre>", "<pre><code>%</code></pre>", "<script>%</script>", "<p>`%`</p>", '<i title="%">x</i>', "<i class='%'>x</i>",
     "[%](x.md)", '[x](y "%")', "[x](%)", "![%](x.png)", "[x]: y '%'", "[^1]\n\n[^1]: %", "<https://x.y/%>", "| a | b |\n|---|---|\n| % | c |", "> %", "- %", "1. %", "- a\n\n    %", "- a\n\n        %",
     "!!! note\n    %", '??? question "%"\n    x', '=== "A"\n    %', "Term\n:   %", "{{ % }}", "{% % %}", "*x*{ title=\"%\" }", "*[ms]: %", "&lt;%&gt;", "\\%", "<%>", "a\n%", "%\n{ .x }", "\\begin{align}\n%\n\\end{align}",
