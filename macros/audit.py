@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -252,9 +253,9 @@ def apply_fixes(docs: Path = ROOT / "docs") -> str:
         new = fixed(audit.pages[path], audit.faults)
         if new != old:
             out += difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), path, path)
-            data = file.read_bytes()
-            end = next((end for end in ("\r\n", "\n", "\r") if end.encode() in data), "\n")
-            write_whole(file, new, end)
+            ends = re.findall("\r\n|\r|\n", file.read_bytes().decode("utf-8"))  # digits change, line ends do not
+            lines = [line + end for line, end in zip(new.split("\n"), [*ends, ""], strict=True)]
+            write_whole(file, "".join(lines), "")
     return "".join(out)
 
 

@@ -24,6 +24,7 @@ _MATH = re.compile(
 _BLOCK_BEFORE = re.compile(r"(?:\A|(?:\A|\n)[ \t>]*\n|(?:\A|\n)[ \t>]*(?:#|!!!|\?\?\?|===)[^\n]*\n)[ \t>]*\Z")
 _BLOCK_AFTER = re.compile(r"[ \t]*(?:\n[ \t>]*(?:\n|\Z)|\Z)")
 _COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*-->", re.DOTALL)
+_NO_COMMENT = re.compile(r"<[!?](?!--)|</(?![A-Za-z>])")  # in HTML: it would end at the next >, and so in the middle of a real one
 _COMMENT_LINE = re.compile(r"^ {0,3}<!--.*?-->", re.DOTALL | re.MULTILINE)  # read before all else
 NOTE = re.compile(r"\[##.*?##\]", re.DOTALL)
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z]\w*);")
@@ -127,7 +128,10 @@ def _piece(text: str, base: int, references: set[str], found: Prose) -> str:
 
 def _html(text: str, base: int, found: Prose) -> str:
     """A block of raw HTML: only tags, comments, addresses and entities mean anything."""
-    found.bare += _COMMENT.sub(lambda m: blank(m[0]), text)
+    bare = _COMMENT.sub(lambda m: blank(m[0]), text)
+    found.bare += bare
+    for m in _NO_COMMENT.finditer(bare):
+        found.broken.append((base + m.start(), f"{m[0]} begins what a browser takes for a comment: write <!-- … -->, or &lt;"))
     return _left_to_right(
         text,
         [

@@ -163,12 +163,13 @@ def a_link(bytes_name: str, moved_bytes: float, link_bytes_per_s: float, latency
 
     >>> a_link("gradient_bytes", 1e300, 1e-300, 0.0)
     Traceback (most recent call last):
-    ValueError: gradient_bytes over link_bytes_per_s must be a finite number of at least 0, got inf
+    ValueError: latency_s + gradient_bytes / link_bytes_per_s must be a finite number of at least 0, got inf
     """
     not_negative(bytes_name, moved_bytes)
     positive(f"{prefix}_bytes_per_s", link_bytes_per_s)
-    not_negative("latency_s" if prefix == "link" else f"{prefix}_latency_s", latency_s)
-    not_negative(f"{bytes_name} over {prefix}_bytes_per_s", moved_bytes / link_bytes_per_s)
+    latency_name = "latency_s" if prefix == "link" else f"{prefix}_latency_s"
+    not_negative(latency_name, latency_s)
+    not_negative(f"{latency_name} + {bytes_name} / {prefix}_bytes_per_s", latency_s + moved_bytes / link_bytes_per_s)
 
 
 def at_least(name: str, value: int, least: int) -> int:

@@ -351,6 +351,7 @@ NAKED: tuple[Planted, ...] = (
     Planted("in inline code, a number", "It takes `▸60` here.", "a naked number in inline code: `60`"),
     Planted("in inline code, assigned", "So `▸t = 60 ms` here.", "a naked number in inline code"),
     Planted("in inline code, two", "So `▸28, 56` here.", "a naked number in inline code"),
+    Planted("a comment of HTML that is none", "<div>\n▸<!- 60 ms, <!-- x -->\n</div>", "<! begins what a browser takes for a comment", faults=2),
     Planted("in inline code, in brackets", "So `▸(60 ms)` here.", "a naked number in inline code: `(60 ms)`"),
     Planted("with a character that vanishes", "It takes ▸6\x020 ms, tw\x03ice that.", "a naked number: 60 ms;", faults=2),
     Planted("in double backticks", "It takes `` ▸60 ms`` here.", "a naked number in inline code"),

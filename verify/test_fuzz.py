@@ -10,10 +10,12 @@ import math
 import os
 import random
 import re
+import tempfile
 from contextlib import nullcontext
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -22,6 +24,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from macros import naked
+from macros.audit import apply_fixes, audit_sources
 from macros.audit_html import _read
 from macros.claims import known_words
 from perfmodel import collectives
@@ -86,9 +89,9 @@ def quoted(draw: st.DrawFn) -> Quoted:
     places, power = draw(st.integers(-6, 9)), draw(st.sampled_from([0, 0, 0, 3, -3, 6, 12, -9]))
     places = max(places, 0) if not power else places
     sign = draw(st.sampled_from(["", "", "", "-", "−", "+"]))
-    beyond = Decimal(draw(st.integers(-5000, 4999))) / 10_000  # what rounding takes away, at most half of the last digit
-    if sign in ("-", "−"):
-        beyond = -beyond
+    beyond = (
+        Decimal(draw(st.integers(-5000, 4999))) / 10_000
+    )  # what rounding takes away, at most half of the last digit; a tie goes away from 0
     exact = (shown + beyond).scaleb(power - places) * (-1 if sign in ("-", "−") else 1) * Decimal(SIZES[unit])
     assume(len(exact.normalize().as_tuple().digits) <= 15)
     comma, scaled, blank = (
@@ -111,7 +114,7 @@ def quoted(draw: st.DrawFn) -> Quoted:
     return Quoted(words(shown), (words(shown + 1), words(shown - 1)), float(exact), BASE.get(unit, "s"))
 
 
-@examples(150, 5000)
+@examples(150, 1500)
 @given(quoted())
 def test_a_right_quote_is_accepted_and_one_off_in_its_last_digit_refused(quote: Quoted) -> None:
     q = number(quote.value, quote.unit)
@@ -120,7 +123,7 @@ def test_a_right_quote_is_accepted_and_one_off_in_its_last_digit_refused(quote: 
         assert "the model says" in complaint(wrong, q) or "which is not 0 but" in complaint(wrong, q)
 
 
-@examples(60, 2000)
+@examples(40, 500)
 @given(
     st.integers(0, 10**5),
     st.integers(1, 10**5),
@@ -153,7 +156,7 @@ any_words = st.one_of(
 _ONE = re.compile(r"([+-]?)(\d{1,3}(?:,\d{3})+|\d+)?(\.\d+)?(?:\s*[×x*]\s*10\^(-?\d+)|[eE]([+-]?\d+))?")
 
 
-@examples(400, 20_000)
+@examples(300, 3000)
 @given(any_words)
 @example("9" * 5000)
 @example("0." + "0" * 5000 + "1 ms")
@@ -239,7 +242,7 @@ def is_sound(number: int, raw: Raw) -> bool:
     )  # fmt: skip
 
 
-@examples(200, 5000)
+@examples(150, 1500)
 @given(st.one_of(raw_tasks, sound_tasks))
 def test_any_tasks_are_run_as_simulated_or_refused_in_one_line(raws: list[Raw]) -> None:
     """Cycles of waits, unknown streams, times that are none or that add up to none: refused. Names may come twice."""
@@ -261,7 +264,7 @@ def test_any_tasks_are_run_as_simulated_or_refused_in_one_line(raws: list[Raw]) 
     assert [span.name for span in schedule.spans] == [raw.name for raw in raws]
 
 
-@examples(80, 3000)
+@examples(80, 800)
 @given(
     st.sampled_from(sorted(METHODS)),
     st.integers(-1, 6),
@@ -270,9 +273,13 @@ def test_any_tasks_are_run_as_simulated_or_refused_in_one_line(raws: list[Raw]) 
 def test_any_collective_is_as_simulated_or_refused(method: str, gpus: int, size: float, rate: float, latency: float) -> None:
     closed, program, simulated = METHODS[method]
     inputs: dict[str, Any] = {"gradient_bytes": size, "gpus": gpus, "link_bytes_per_s": rate, "latency_s": latency}
-    if not (gpus >= 1 and 0 <= size < math.inf and 0 < rate < math.inf and 0 <= latency < math.inf and size / rate < math.inf):
+    if not (
+        gpus >= 1 and 0 <= size < math.inf and 0 < rate < math.inf and 0 <= latency < math.inf and latency + size / rate < math.inf
+    ):
         for function in (closed, program):
-            with pytest.raises(ValueError, match=r"^\w+(?: over link_bytes_per_s)? must be a (?:finite|whole) number .*, got "):
+            with pytest.raises(
+                ValueError, match=r"^(?:latency_s \+ gradient_bytes / )?\w+ must be a (?:finite|whole) number .*, got "
+            ):
                 function(**inputs)
         return
     expected = simulated(**inputs)
@@ -285,7 +292,7 @@ def test_any_collective_is_as_simulated_or_refused(method: str, gpus: int, size:
 
 
 @pytest.mark.full
-def test_a_hundred_thousand_tasks_run_as_simulated() -> None:
+def test_twenty_thousand_tasks_run_as_simulated() -> None:
     draw = random.Random(1)
     tasks = [
         Task(
@@ -294,7 +301,7 @@ def test_a_hundred_thousand_tasks_run_as_simulated() -> None:
             duration_s=draw.randint(0, 40) / 4,
             waits=tuple(draw.randrange(max(i - 1000, 0), i) for _ in range(draw.randint(0, 3))) if i else (),
         )
-        for i in range(100_000)
+        for i in range(20_000)
     ]
     seen = simulate.program([simulate.Issued(task.streams, task.duration_s, task.waits) for task in tasks])
     assert [(span.start_s, span.end_s) for span in run(tasks).spans] == seen
@@ -350,11 +357,12 @@ def is_shown(source: str) -> bool:
     return "QZQ" in BeautifulSoup(_SHOWN.convert(re.sub(r"\[##.*?##\]", "", source, flags=re.DOTALL)), "html.parser").get_text()
 
 
-@examples(120, 10_000)
+@examples(120, 1500)
 @given(fronts, places)
 @example(FRONT, ("a\r\rb ", "\r"))
+@example(FRONT, ("<summary><!-\n\n<!-- <b>- a\n\n    ", "</b> --><textarea>"))
 def test_a_wrong_quote_is_named_at_its_place_whatever_stands_around_it(front: str, place_of: tuple[str, str]) -> None:
-    """Or no reader sees it: it stands in a comment."""
+    """Or no reader sees it: it stands in a comment. Or the page is refused for what looks like one."""
     before, after = place_of
     lead = re.sub("\r\n?", "\n", front + before + "\0").removesuffix("\0")
     place = (lead.count("\n") + 1, len(lead) - lead.rfind("\n"))
@@ -362,11 +370,13 @@ def test_a_wrong_quote_is_named_at_its_place_whatever_stands_around_it(front: st
     for fault in faults:
         assert 1 <= fault.line <= lead.count("\n") + after.count("\n") + after.count("\r") + 1
         assert "\n" not in str(fault)
-    if place not in {(fault.line, fault.column) for fault in faults}:
+    if place not in {(fault.line, fault.column) for fault in faults} and not any(
+        "takes for a comment" in f.message for f in faults
+    ):
         assert not is_shown(before + "QZQ" + after), "\n".join(map(str, faults))
 
 
-@examples(60, 5000)
+@examples(50, 800)
 @given(fronts, places)
 def test_a_right_quote_does_no_harm_whatever_stands_around_it(front: str, place_of: tuple[str, str]) -> None:
     before, after = place_of
@@ -376,7 +386,7 @@ def test_a_right_quote_does_no_harm_whatever_stands_around_it(front: str, place_
         assert 1 <= fault.line <= source.count("\n") + source.count("\r") + 1
 
 
-@examples(60, 3000)
+@examples(50, 400)
 @given(st.lists(st.sampled_from(["x: y\n", "description: A page.\n", "tags: [a, b]\n", "# note\n", "\n", "  \n", "hide: [toc]\n", "a: |\n  b\n", "é: 'ü'\n"]), max_size=4), st.sampled_from(['"61 ms"', "'61 ms'", "61 ms"]), st.integers(1, 4), st.booleans())  # fmt: skip
 def test_a_wrong_quote_in_a_title_is_named_at_its_place(lines: list[str], words: str, deep: int, windows: bool) -> None:
     above = "---\ntitle: It takes 61 ms\n" + "".join(dict.fromkeys(lines)) + "title_quotes:\n" + " " * deep
@@ -384,6 +394,25 @@ def test_a_wrong_quote_in_a_title_is_named_at_its_place(lines: list[str], words:
     found = audit_one("docs/x.md", source.replace("\n", "\r\n") if windows else source).faults
     column = deep + 1 + (words[0] in "\"'")
     assert (above.count("\n") + 1, column) in {(f.line, f.column) for f in found if "quotes 61 ms" in f.message}
+
+
+@examples(10, 80)
+@given(st.lists(st.tuples(fronts.filter(lambda front: "page\n---\n" in front.replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")), noise), min_size=1, max_size=3), st.sampled_from(["\n", "\r\n", "\r"]))  # fmt: skip
+def test_every_page_of_a_project_is_audited_and_mended_and_keeps_its_line_ends(pages: list[tuple[str, str]], end: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        docs = Path(folder) / "docs"
+        (docs / "b").mkdir(parents=True)
+        sources = {}
+        for name, (front, words) in zip(("a.md", "b/c d.md", "é.md"), pages, strict=False):
+            sources[name] = f"{front}{end}It takes {WRONG} or so.{end}{end}{words}".replace("\0", "")
+            (docs / name).write_bytes(sources[name].encode())
+        named = {f"{fault.path}:{fault.line}:{fault.column}" for fault in audit_sources(docs=docs).faults}
+        for name, (front, _) in zip(sources, pages, strict=True):
+            line = len(re.findall("\r\n|\r|\n", front + end + "It")) + 1
+            assert f"docs/{name}:{line}:10" in named
+        apply_fixes(docs=docs)
+        for name, source in sources.items():
+            assert (docs / name).read_bytes().decode() == source.replace("61 ms", "60 ms")
 
 
 # ---- Built pages -----------------------------------------------------------------------
@@ -423,7 +452,7 @@ def found_in(body: str) -> bool:
     return any("4711" in finding.text for text in words for finding in naked.findings(text)) or "4711" in str(read.quotes)
 
 
-@examples(200, 20_000)
+@examples(200, 4000)
 @given(html, html)
 @example("<svg/>", "<svg></svg>")
 @example("<!-- <svg> -->", "<svg></svg>")
@@ -436,13 +465,13 @@ def test_a_number_in_broken_html_is_found(before: str, after: str) -> None:
     assert found_in(f"{before}4711 ms{after}")
 
 
-@examples(100, 5000)
+@examples(100, 1500)
 @given(html, st.sampled_from(IN), html)
 def test_a_number_that_is_not_shown_is_not_found(before: str, hidden: tuple[str, str], after: str) -> None:
     assert not found_in(f"{before} {hidden[0]}4711 ms{hidden[1]} {after}")
 
 
-@examples(60, 5000)
+@examples(50, 800)
 @given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(HTML + HIDES), max_size=30).map("".join)))
 def test_any_html_is_read(source: str) -> None:
     found_in(source)
