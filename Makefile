@@ -11,7 +11,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve verify numbers mutants reality lockstep faults labs cuda measure bench fix records publish lock audit clean
+.PHONY: help site serve verify numbers mutants reality lockstep faults labs cuda measure mutation bench fix records publish lock audit clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -65,6 +65,9 @@ cuda: $(READY) ## on a machine with a GPU: measure it, and keep what it shows in
 measure: $(READY) ## time matrix products on this CPU, and keep them in docs/records/matmul.json
 	@$(PY) -m verify.measure
 
+mutation: $(READY) ## change the model in thousands of small ways: every change must fail a test; goes on where it was stopped
+	@$(PY) -m verify.mutation $(ONLY)
+
 bench: $(READY) ## measure the budgets: print a table, write bench.json
 	@$(PY) -m verify.bench
 
@@ -83,5 +86,5 @@ audit: ## ask whether a fault is known in anything that is installed; needs the 
 	@build/audit/bin/pip-audit --strict --disable-pip --no-deps -r build/torch.txt
 
 clean: ## remove what was built and the virtual environment
-	rm -rf $(VENV) build site verification.json bench.json .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build site mutants verification.json bench.json .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -34,7 +34,7 @@ LEGS = {
     "verify.test_public_cases": "numbers", "verify.test_public_cases_browser": "browser", "verify.test_fuzz": "numbers",
     "verify.test_module_measure": "numbers", "verify.test_module_pages": "numbers", "verify.measure": "numbers",
     "verify.test_translate": "labs", "verify.test_labs": "labs", "verify.labs": "labs",
-    "verify.test_code": "code", "verify.test_verify": "code", "verify.publish": "site", "verify.test_publish": "site", "verify.test_attacks": "site",
+    "verify.test_code": "code", "verify.test_verify": "code", "verify.mutation": "code", "verify.test_mutation": "code", "verify.publish": "site", "verify.test_publish": "site", "verify.test_attacks": "site",
     "verify.test_site": "site", "verify.test_hostile": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
     "verify.test_browser": "browser", "verify.browser": "browser",
     "perfmodel.lockstep": "lockstep", "verify.test_lockstep": "lockstep", "verify.test_records": "lockstep", "verify.test_processes": "lockstep",

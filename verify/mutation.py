@@ -1,0 +1,175 @@
+"""`make mutation`: change the model's code in thousands of small ways, one at a time, and see a test fail each time.
+
+mutmut makes the mutants, finds out which tests call which function, and runs these in forked children, two at a time. What it has
+found stays in mutants/: a run that was interrupted goes on, and a later one tries only what is new, and what survived before.
+[tool.mutmut] in pyproject.toml names the modules and the tests.
+
+A mutant that no test can kill, since it computes the same, stands with its reason in verify/expected/equivalent_mutants.csv. Any other
+survivor fails the run; so does a row of that file which no survivor needs.
+
+Not reached: code outside functions (tables of numbers, dataclass fields, the book's entries), which verify/expected/given.csv and
+the audit hold, decorated functions, and text inside an f-string.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from mutmut.mutation.data import SourceFileMutationData
+from mutmut.mutation.diff_apply import get_diff_for_mutant
+from mutmut.stats import status_by_exit_code
+from mutmut.utils.file_utils import walk_mutatable_files
+
+EXPECTED = Path("verify/expected/equivalent_mutants.csv")
+MUTANTS = Path("mutants")
+KILLED = frozenset({"killed", "timeout"})
+
+
+class Mutant(NamedTuple):
+    """A change to one function, named by what stood there and what stands there instead: numbers shift, words stay."""
+
+    module: str
+    function: str
+    was: str
+    becomes: str
+
+
+class Verdict(NamedTuple):
+    """What became of a mutant. `name` is mutmut's, for `mutmut show`; `change` is read for survivors only."""
+
+    name: str
+    module: str
+    status: str
+    change: Mutant | None
+
+
+def accepted(path: Path) -> dict[Mutant, str]:
+    """The equivalent mutants, and the reason for each. Raises ValueError for one without a reason, or given twice."""
+    rows: dict[Mutant, str] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            mutant = Mutant(row["module"], row["function"], row["was"], row["becomes"])
+            if not row["reason"].strip() or mutant in rows:
+                raise ValueError(f"an equivalent mutant stands once, with a reason, got {mutant}")
+            rows[mutant] = row["reason"]
+    return rows
+
+
+def change_of(diff: str, module: str, name: str) -> Mutant:
+    """The mutant that a unified diff shows.
+
+    >>> change_of("--- a\\n+++ a\\n def f():\\n-    return 1\\n+    return 2\\n", "m", "m.x_f__mutmut_1")
+    Mutant(module='m', function='f', was='return 1', becomes='return 2')
+    """
+    function = name.removeprefix(f"{module}.").partition("__mutmut_")[0].removeprefix("x_").lstrip("xǁ").replace("ǁ", ".")
+    lines = [line for line in diff.splitlines() if not line.startswith(("---", "+++"))]
+    was, becomes = (" ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+")
+    return Mutant(module, function, was, becomes)
+
+
+def verdicts() -> list[Verdict]:
+    """What mutants/ holds of all mutants, in the order of modules and lines."""
+    found = []
+    for path in sorted(walk_mutatable_files()):
+        data = SourceFileMutationData(path=path)
+        data.load()
+        module = ".".join(path.with_suffix("").parts)
+        for name, code in data.exit_code_by_key.items():
+            status = status_by_exit_code[code]
+            change = None if status in KILLED or code is None else change_of(get_diff_for_mutant(name, path=path), module, name)
+            found.append(Verdict(name, module, status, change))
+    return found
+
+
+def to_run(found: Iterable[Verdict], known: Iterable[Mutant], modules: Sequence[str]) -> list[str]:
+    """What to hand to mutmut: for a module that changed, or is new, all of it; else what has no verdict yet, and survivors.
+
+    mutmut takes a file of mutants for whole once it is there. One that it was writing when it was stopped has no .meta, or an older one,
+    and goes.
+    """
+    known, names = set(known), []
+    for module in modules:
+        source = Path(*module.split(".")).with_suffix(".py")
+        mutated, meta = MUTANTS / source, (MUTANTS / source).with_suffix(".py.meta")
+        if not meta.exists() or meta.stat().st_mtime < mutated.stat().st_mtime:
+            mutated.unlink(missing_ok=True)
+        if not mutated.exists() or mutated.stat().st_mtime <= source.stat().st_mtime:
+            names.append(f"{module}.x*")
+        else:
+            names += [v.name for v in found if v.module == module and v.status not in KILLED and v.change not in known]
+    return names
+
+
+def forget_changed_tests() -> None:
+    """mutmut asks only once which functions a test calls. Make it ask again for each test in a file that has changed since."""
+    path = MUTANTS / "mutmut-stats.json"
+    if not path.exists():
+        return
+    stats = json.loads(path.read_text(encoding="utf-8"))
+    files = {test.partition("::")[0] for test in stats["duration_by_test"]}
+    changed = tuple(f"{f}::" for f in files if Path(f).exists() and Path(f).stat().st_mtime > path.stat().st_mtime)
+    if changed:
+        stats["duration_by_test"] = {t: s for t, s in stats["duration_by_test"].items() if not t.startswith(changed)}
+        calls = stats["tests_by_mangled_function_name"]
+        stats["tests_by_mangled_function_name"] = {f: [t for t in tests if not t.startswith(changed)] for f, tests in calls.items()}
+        path.write_text(json.dumps(stats), encoding="utf-8")
+
+
+def report(found: Sequence[Verdict], known: dict[Mutant, str]) -> tuple[str, bool]:
+    """A table with a line a module, then each survivor that nobody has accepted. The second value says whether all is well."""
+    lines, faults = [f"{'module':<28}{'mutants':>8}{'killed':>8}{'timeout':>8}{'equivalent':>11}{'survived':>9}{'score':>8}"], []
+    total: Counter[str] = Counter()
+    for module in dict.fromkeys(v.module for v in found):
+        mine = [v for v in found if v.module == module]
+        count = Counter("equivalent" if v.change in known else "killed" if v.status == "killed" else v.status for v in mine)
+        total.update(count)
+        lines.append(row(module, count))
+        for v in mine:
+            if v.change is None and v.status not in KILLED:
+                faults.append(f"{v.name}: {v.status}")
+            elif v.change is not None and v.change not in known:
+                faults.append(f"{v.name}: {v.status}\n  - {v.change.was}\n  + {v.change.becomes}")
+    seen = {v.change for v in found}
+    ran = {v.module for v in found}
+    faults += [f"{EXPECTED.name} lists what no survivor needs: {m}" for m in known if m.module in ran and m not in seen]
+    return "\n".join([*lines, row("all", total), *faults]), not faults
+
+
+def row(name: str, count: Counter[str]) -> str:
+    """A line of the table. The score is the part killed of those that could be: an equivalent mutant is none."""
+    mutants, killed = count.total(), count["killed"] + count["timeout"]
+    could_be = mutants - count["equivalent"]
+    score = f"{killed / could_be:8.1%}" if could_be else f"{'–':>8}"
+    return f"{name:<28}{mutants:>8}{count['killed']:>8}{count['timeout']:>8}{count['equivalent']:>11}{could_be - killed:>9}{score}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what has no verdict yet, print the table. The exit status is 0 when each mutant was killed or is known to be equivalent."""
+    parser = argparse.ArgumentParser(prog="python -m verify.mutation", description=main.__doc__)
+    parser.add_argument("modules", nargs="*", help="such as perfmodel.scaling; without any, all that pyproject.toml names")
+    parser.add_argument("--report", action="store_true", help="run nothing, print what is known")
+    options = parser.parse_args(arguments)
+    everything = [".".join(path.with_suffix("").parts) for path in walk_mutatable_files()]
+    for module in options.modules:
+        if module not in everything:
+            parser.error(f"a module is one that pyproject.toml lets mutate, got {module}")
+    modules = options.modules or everything
+    known = accepted(EXPECTED)
+    if not options.report and (names := to_run(verdicts(), known, modules)):
+        forget_changed_tests()
+        subprocess.run([sys.executable, "-m", "mutmut", "run", "--max-children", "2", *names], check=True)
+    text, well = report([v for v in verdicts() if v.module in modules], known)
+    print(text)
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""The mutation run itself: a survivor fails it, one that is accepted does not, and a file of accepted ones can't go stale."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verify import mutation
+from verify.checkout import ROOT
+from verify.mutation import Mutant, Verdict, accepted, forget_changed_tests, report, to_run
+
+KILLED = Verdict("m.x_f__mutmut_1", "m", "killed", None)
+ENDLESS = Verdict("m.x_f__mutmut_2", "m", "timeout", None)
+CHANGE = Mutant("m", "f", "return x * 1", "return x / 1")
+SURVIVOR = Verdict("m.x_f__mutmut_3", "m", "survived", CHANGE)
+UNSEEN = Verdict("m.x_f__mutmut_4", "m", "not checked", None)
+
+
+def test_a_survivor_fails_unless_it_is_known_to_be_equivalent() -> None:
+    text, well = report([KILLED, ENDLESS], {})
+    assert well
+    assert text.splitlines()[-1].split() == ["all", "2", "1", "1", "0", "0", "100.0%"]
+    text, well = report([KILLED, SURVIVOR], {})
+    assert not well
+    assert text.endswith("m.x_f__mutmut_3: survived\n  - return x * 1\n  + return x / 1")
+    assert "50.0%" in text
+    text, well = report([KILLED, SURVIVOR], {CHANGE: "both are x"})
+    assert well
+    assert text.splitlines()[-1].split() == ["all", "2", "1", "0", "1", "0", "100.0%"]
+
+
+def test_a_run_that_is_not_over_fails() -> None:
+    text, well = report([KILLED, UNSEEN], {})
+    assert not well
+    assert "m.x_f__mutmut_4: not checked" in text
+
+
+def test_a_row_that_no_survivor_needs_fails() -> None:
+    text, well = report([KILLED], {CHANGE: "both are x"})
+    assert not well
+    assert "equivalent_mutants.csv lists what no survivor needs" in text
+    assert report([KILLED], {CHANGE._replace(module="other"): "did not run"})[1]
+
+
+@pytest.mark.parametrize("rows", [["m,f,a,b,"], ["m,f,a,b, "], ["m,f,a,b,why", "m,f,a,b,why"]])
+def test_an_accepted_mutant_stands_once_with_a_reason(tmp_path: Path, rows: list[str]) -> None:
+    path = tmp_path / "equivalent.csv"
+    path.write_text("\n".join(["module,function,was,becomes,reason", *rows]), encoding="utf-8")
+    with pytest.raises(ValueError, match="stands once, with a reason"):
+        accepted(path)
+
+
+def test_the_accepted_mutants_can_be_read() -> None:
+    for mutant in accepted(ROOT / mutation.EXPECTED):
+        assert mutant.was != mutant.becomes
+        assert mutant.was.split()[0] in (ROOT / Path(*mutant.module.split("."))).with_suffix(".py").read_text(encoding="utf-8")
+
+
+def test_a_second_run_takes_up_what_the_first_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = [KILLED, ENDLESS, SURVIVOR, UNSEEN]
+    mutated, meta = Path("mutants/m.py"), Path("mutants/m.py.meta")
+    Path("mutants").mkdir()
+
+    def at(path: Path, second: int) -> None:
+        path.touch()
+        os.utime(path, (second, second))
+
+    at(Path("m.py"), 1)
+    assert to_run(found, [], ["m"]) == ["m.x*"]
+    at(mutated, 2)
+    at(meta, 3)
+    assert to_run(found, [], ["m"]) == [SURVIVOR.name, UNSEEN.name]
+    assert to_run(found, [CHANGE], ["m"]) == [UNSEEN.name]
+    at(Path("m.py"), 4)  # the module has changed since
+    assert to_run(found, [], ["m"]) == ["m.x*"]
+    at(mutated, 5)  # stopped while it wrote the mutants: what is there is not the whole
+    assert to_run(found, [], ["m"]) == ["m.x*"]
+    assert not mutated.exists()
+
+
+def test_a_test_that_changed_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mutants").mkdir()
+    path = Path("mutants/mutmut-stats.json")
+    for name in ("old.py", "new.py"):
+        Path(name).touch()
+    path.write_text(
+        json.dumps({
+            "duration_by_test": {"old.py::a": 1, "new.py::b": 1, "new.py::c": 1},
+            "tests_by_mangled_function_name": {"m.x_f": ["old.py::a", "new.py::b"]},
+        }),
+        encoding="utf-8",
+    )  # fmt: skip
+    now = path.stat().st_mtime
+    os.utime("old.py", (now - 1, now - 1))
+    os.utime("new.py", (now + 1, now + 1))
+    forget_changed_tests()
+    assert json.loads(path.read_text(encoding="utf-8")) == {
+        "duration_by_test": {"old.py::a": 1},
+        "tests_by_mangled_function_name": {"m.x_f": ["old.py::a"]},
+    }
+
+
+@pytest.mark.full
+def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path) -> None:
+    (tmp_path / "verify" / "expected").mkdir(parents=True)
+    (tmp_path / mutation.EXPECTED).write_text("module,function,was,becomes,reason\n", encoding="utf-8")
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "__init__.py").touch()
+    (tmp_path / "toy" / "half.py").write_text("def half(x):\n    return x / 2\n", encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.pytest.ini_options]\npythonpath = ["."]\n[tool.mutmut]\nsource_paths = ["toy"]\nuse_git_change_detection = false\n'
+        'pytest_add_cli_args_test_selection = ["tests"]\npytest_add_cli_args = ["-p", "no:cacheprovider"]\n',
+        encoding="utf-8",
+    )
+    tests = tmp_path / "tests" / "test_half.py"
+    tests.parent.mkdir()
+
+    def mutate() -> tuple[int, str]:
+        command = [sys.executable, "-m", "verify.mutation", "toy.half"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    tests.write_text("from toy.half import half\n\n\ndef test_half():\n    assert half(0) == 0\n", encoding="utf-8")
+    status, text = mutate()
+    assert status == 1, text
+    assert "  - return x / 2\n  + return x * 2" in text
+    tests.write_text("from toy.half import half\n\n\ndef test_half():\n    assert half(6) == 3\n", encoding="utf-8")
+    status, text = mutate()
+    assert (status, text.splitlines()[-1].split()) == (0, ["all", "2", "2", "0", "0", "0", "100.0%"]), text
