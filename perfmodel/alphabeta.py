@@ -175,6 +175,7 @@ def hierarchical_s(
 
     Source: Goyal et al. 2017, section 4 (three phases); the form is a hand calculation.
     """
+    at_least("gpus_per_node", gpus_per_node, 1)
     _check(size_bytes, gpus_per_node, link_bytes_per_s, latency_s)
     at_least("nodes", nodes, 1)
     a_link("size_bytes", size_bytes, nic_bytes_per_s, nic_latency_s, "nic")
@@ -324,6 +325,7 @@ def hierarchical_tasks(
     >>> [task.name for task in tasks][:2]
     ['node 0 NIC 0 → node 1 NIC 0, chunk 0', 'node 1 NIC 0 → node 0 NIC 0, chunk 1']
     """
+    at_least("gpus_per_node", gpus_per_node, 1)
     _check(size_bytes, gpus_per_node, link_bytes_per_s, latency_s)
     at_least("nodes", nodes, 1)
     a_link("size_bytes", size_bytes, nic_bytes_per_s, nic_latency_s, "nic")

@@ -132,6 +132,7 @@ def step_s(*, way: str, gradient_bytes: float, cluster: Cluster, compute_s: floa
     Source: hand calculation; `kernels.overlapped_step_s`.
     """
     not_negative("compute_s", compute_s)
+    not_negative("gradient_bytes", gradient_bytes)
     if cluster.gpus * cluster.nodes == 1:
         return compute_s
     if bucket_bytes is None:
@@ -150,6 +151,7 @@ def step_tasks(*, way: str, gradient_bytes: float, cluster: Cluster, compute_s: 
     ['forward', 'backward 1', 'bucket 1', 'backward 2', 'bucket 2']
     """
     not_negative("compute_s", compute_s)
+    not_negative("gradient_bytes", gradient_bytes)
     buckets = kernels.bucket_count(gradient_bytes, positive("bucket_bytes", bucket_bytes))
     bucket_s = sum(terms_s(way=way, gradient_bytes=gradient_bytes, cluster=cluster, messages=buckets)) / buckets
     made = [Task(name="forward", streams=("GPU",), duration_s=compute_s / 3)]

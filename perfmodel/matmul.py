@@ -42,6 +42,7 @@ def dense_forward_flop(layers: Sequence[Dense], *, batch: int) -> int:
     Source: hand calculation.
     """
     parameters(layers)  # refuses layers that do not fit
+    at_least("batch", batch, 1)
     return 2 * sum(multiply_adds(rows=batch, inner=layer.inputs, columns=layer.outputs) for layer in layers)
 
 

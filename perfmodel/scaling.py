@@ -80,7 +80,7 @@ def pass_noise(*, lr: float, batch: int, samples: int, sample_variance: float = 
 
     Source: hand calculation; Smith et al. 2018 find the same ratio lr/b in the noise of training.
     """
-    return at_least("samples", samples, 1) / batch * step_noise(lr=lr, batch=batch, sample_variance=sample_variance)
+    return at_least("samples", samples, 1) * step_noise(lr=lr, batch=batch, sample_variance=sample_variance) / batch
 
 
 def warm_up_lr(*, step: int, steps: int, start_lr: float, peak_lr: float) -> float:

@@ -26,7 +26,7 @@ BUILD = ROOT / "build"
 # The leg that each test module belongs to, by the beginning of its name. A test sees to it that none is left out.
 LEGS = {
     "perfmodel": "model", "verify.test_model": "model", "verify.test_right_values": "model", "verify.test_units": "model",
-    "verify.test_program": "model", "verify.test_overlap": "model", "verify.test_hardware": "model",
+    "verify.test_program": "model", "verify.test_arguments": "model", "verify.test_overlap": "model", "verify.test_hardware": "model",
     "verify.test_ladder": "model", "verify.test_scaling": "model", "verify.test_alphabeta": "model", "verify.test_stages": "model",
     "verify.test_buckets": "model", "verify.test_cli": "model", "verify.test_sharding": "model", "verify.test_reality": "model", "verify.test_module": "model", "verify.reality": "model",
     "macros": "numbers", "verify.test_quotes": "numbers", "verify.test_relations": "numbers", "verify.test_naked": "numbers",

@@ -43,6 +43,12 @@ def test_right_values() -> None:
     assert rates == [0.001, 0.001, 0.001, 0.004, 0.004]
 
 
+def test_noise_by_hand() -> None:
+    assert scaling.step_noise(lr=0.1, batch=2, sample_variance=3) == pytest.approx(0.015, rel=1e-15)  # 0.01 · 3 / 2
+    assert scaling.step_noise(lr=0.1, batch=1, sample_variance=0) == 0  # samples that all agree
+    assert scaling.pass_noise(lr=0.1, batch=2, samples=10, sample_variance=3) == pytest.approx(0.075, rel=1e-15)  # 5 such steps
+
+
 @steady
 @given(counts, counts, learning_rates)
 def test_the_linear_rule(batch: int, gpus: int, lr: float) -> None:
