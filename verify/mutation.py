@@ -15,13 +15,15 @@ from __future__ import annotations
 
 import argparse
 import csv
+import doctest
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import get_diff_for_mutant
@@ -149,6 +151,20 @@ def row(name: str, count: Counter[str]) -> str:
     could_be = mutants - count["equivalent"]
     score = f"{killed / could_be:8.1%}" if could_be else f"{'–':>8}"
     return f"{name:<28}{mutants:>8}{count['killed']:>8}{count['timeout']:>8}{count['equivalent']:>11}{could_be - killed:>9}{score}"
+
+
+def pytest_configure() -> None:
+    """A hook for the pytest that mutmut runs, with `-p verify.mutation`: of all copies of a docstring, try the examples of one.
+
+    mutmut writes a function once for each of its mutants, docstring and all, and pytest would read every copy in each child.
+    """
+    find = doctest.DocTestFinder._find  # type: ignore[attr-defined]
+
+    def once(self: Any, tests: Any, found: Any, name: str, *rest: Any) -> None:
+        if not re.search(r"__mutmut_\d+$", name):
+            find(self, tests, found, name, *rest)
+
+    doctest.DocTestFinder._find = once  # type: ignore[attr-defined]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -131,5 +131,5 @@ def test_the_least_that_is_allowed_is_taken(argument: Argument) -> None:
 
 def test_a_gradient_without_end_is_refused_with_buckets_too() -> None:
     for way in cluster.WAYS:
-        with pytest.raises(ValueError, match="^gradient_bytes must be a finite number of at least 0, got inf$"):
+        with pytest.raises(ValueError, match=r"^gradient_bytes must be a finite number of at least 0, got inf$"):
             cluster.step_s(way=way, gradient_bytes=math.inf, cluster=cluster.H100_CLUSTER, compute_s=1, bucket_bytes=1)
