@@ -17,6 +17,7 @@ import argparse
 import csv
 import doctest
 import json
+import os
 import re
 import subprocess
 import sys
@@ -25,8 +26,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import get_diff_for_mutant
+from mutmut.runners.harness import PytestRunner
 from mutmut.stats import status_by_exit_code
 from mutmut.utils.file_utils import walk_mutatable_files
 
@@ -153,18 +156,57 @@ def row(name: str, count: Counter[str]) -> str:
     return f"{name:<28}{mutants:>8}{count['killed']:>8}{count['timeout']:>8}{count['equivalent']:>11}{could_be - killed:>9}{score}"
 
 
-def pytest_configure() -> None:
-    """A hook for the pytest that mutmut runs, with `-p verify.mutation`: of all copies of a docstring, try the examples of one.
+class Children:
+    """A plugin for the pytest that mutmut runs, with `-p verify.mutation`, which makes a mutant cost what its tests cost.
 
-    mutmut writes a function once for each of its mutants, docstring and all, and pytest would read every copy in each child.
+    mutmut calls pytest anew in each forked child, which reads the tests all over again. Here a child runs those that its parent had read
+    for the run without a mutant, one by one, until one fails.
     """
+
+    def __init__(self) -> None:
+        self.items: dict[str, pytest.Item] = {}
+        self.failed = False
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.items = {item.nodeid: item for item in session.items}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.failed = self.failed or report.failed
+
+    def run(self, tests: Sequence[str]) -> int:
+        """Run tests in a child. Returns 1 when one failed, else 0, as pytest does."""
+        self.failed = False
+        os.chdir(MUTANTS)
+        plugins = self.items[tests[0]].config.pluginmanager
+        plugins.unregister(name="terminalreporter")
+        plugins.getplugin("capturemanager").start_global_capturing()
+        for test in tests:
+            item = self.items[test]
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+            if self.failed:
+                return 1
+        return 0
+
+
+CHILDREN = Children()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take over from mutmut what a child does; and of all its copies of a docstring, a function's own and each mutant's, try one."""
+    config.pluginmanager.register(CHILDREN)
     find = doctest.DocTestFinder._find  # type: ignore[attr-defined]
+    run_tests = PytestRunner.run_tests
 
     def once(self: Any, tests: Any, found: Any, name: str, *rest: Any) -> None:
         if not re.search(r"__mutmut_\d+$", name):
             find(self, tests, found, name, *rest)
 
-    doctest.DocTestFinder._find = once  # type: ignore[attr-defined]
+    def in_a_child(self: PytestRunner, *, mutant_name: str | None, tests: Iterable[str]) -> int:
+        return CHILDREN.run(list(tests)) if mutant_name else run_tests(self, mutant_name=None, tests=tests)
+
+    if "once" not in find.__name__:  # mutmut calls pytest several times in its process
+        doctest.DocTestFinder._find = once  # type: ignore[attr-defined]
+        PytestRunner.run_tests = in_a_child  # type: ignore[method-assign]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -181,7 +223,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = accepted(EXPECTED)
     if not options.report and (names := to_run(verdicts(), known, modules)):
         forget_changed_tests()
-        subprocess.run([sys.executable, "-m", "mutmut", "run", "--max-children", "2", *names], check=True)
+        done = subprocess.run([sys.executable, "-m", "mutmut", "run", "--max-children", "2", *names], check=False)
+        if done.returncode:
+            return done.returncode
     text, well = report([v for v in verdicts() if v.module in modules], known)
     print(text)
     return 0 if well else 1
