@@ -24,18 +24,20 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import pytest
 from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.runners.harness import PytestRunner
 from mutmut.stats import status_by_exit_code
-from mutmut.utils.file_utils import walk_mutatable_files
+from mutmut.utils.file_utils import change_cwd, walk_mutatable_files
 
 EXPECTED = Path("verify/expected/equivalent_mutants.csv")
 MUTANTS = Path("mutants")
 KILLED = frozenset({"killed", "timeout"})
+SUSPICIOUS = 35
+"""mutmut's status of a child that could not run its tests: no kill."""
 
 
 class Mutant(NamedTuple):
@@ -159,8 +161,9 @@ def row(name: str, count: Counter[str]) -> str:
 class Children:
     """A plugin for the pytest that mutmut runs, with `-p verify.mutation`, which makes a mutant cost what its tests cost.
 
-    mutmut calls pytest anew in each forked child, which reads the tests all over again. Here a child runs those that its parent had read
-    for the run without a mutant, one by one, until one fails.
+    mutmut calls pytest anew in each forked child, which reads the tests all over again. Here the parent reads them once, and a child
+    runs those it was given, one by one, until one fails. The run without a mutant goes the same way, so a test that only fails in
+    such a child shows there, and does not pass for a kill.
     """
 
     def __init__(self) -> None:
@@ -173,19 +176,23 @@ class Children:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.failed = self.failed or report.failed
 
-    def run(self, tests: Sequence[str]) -> int:
-        """Run tests in a child. Returns 1 when one failed, else 0, as pytest does."""
-        self.failed = False
-        os.chdir(MUTANTS)
-        plugins = self.items[tests[0]].config.pluginmanager
-        plugins.unregister(name="terminalreporter")
-        plugins.getplugin("capturemanager").start_global_capturing()
-        for test in tests:
-            item = self.items[test]
-            item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
-            if self.failed:
-                return 1
-        return 0
+    def run(self, tests: Iterable[str]) -> NoReturn:
+        """Run tests, and end this process: with 1 when one failed, with 0 when none did, as pytest does."""
+        status = SUSPICIOUS
+        try:
+            os.chdir(MUTANTS)
+            plugins = next(iter(self.items.values())).config.pluginmanager
+            for name in ("terminalreporter", "unraisableexception", "threadexception"):  # which ended with the session
+                plugins.unregister(name=name)
+            plugins.getplugin("capturemanager").start_global_capturing()
+            self.failed = False
+            for test in tests:
+                self.items[test].ihook.pytest_runtest_protocol(item=self.items[test], nextitem=None)
+                if self.failed:
+                    break
+            status = int(self.failed)
+        finally:
+            os._exit(status)
 
 
 CHILDREN = Children()
@@ -195,18 +202,24 @@ def pytest_configure(config: pytest.Config) -> None:
     """Take over from mutmut what a child does; and of all its copies of a docstring, a function's own and each mutant's, try one."""
     config.pluginmanager.register(CHILDREN)
     find = doctest.DocTestFinder._find  # type: ignore[attr-defined]
-    run_tests = PytestRunner.run_tests
 
     def once(self: Any, tests: Any, found: Any, name: str, *rest: Any) -> None:
         if not re.search(r"__mutmut_\d+$", name):
             find(self, tests, found, name, *rest)
 
-    def in_a_child(self: PytestRunner, *, mutant_name: str | None, tests: Iterable[str]) -> int:
-        return CHILDREN.run(list(tests)) if mutant_name else run_tests(self, mutant_name=None, tests=tests)
+    def run_tests(self: PytestRunner, *, mutant_name: str | None, tests: Iterable[str]) -> int:
+        if mutant_name:
+            CHILDREN.run(tests)
+        with change_cwd(MUTANTS):
+            self.execute_pytest(["--collect-only", *self._pytest_args_regular_run(tests)])
+        child = os.fork()
+        if not child:
+            CHILDREN.run(CHILDREN.items)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
     if "once" not in find.__name__:  # mutmut calls pytest several times in its process
         doctest.DocTestFinder._find = once  # type: ignore[attr-defined]
-        PytestRunner.run_tests = in_a_child  # type: ignore[method-assign]
+        PytestRunner.run_tests = run_tests  # type: ignore[method-assign]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -113,10 +113,12 @@ def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path
     (tmp_path / mutation.EXPECTED).write_text("module,function,was,becomes,reason\n", encoding="utf-8")
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "__init__.py").touch()
-    (tmp_path / "toy" / "half.py").write_text("def half(x):\n    return x / 2\n", encoding="utf-8")
+    (tmp_path / "toy" / "half.py").write_text(
+        'def half(x):\n    """Half.\n\n    >>> half(0)\n    0.0\n    """\n    return x / 2\n', encoding="utf-8"
+    )
     (tmp_path / "pyproject.toml").write_text(
-        '[tool.pytest.ini_options]\npythonpath = ["."]\n[tool.mutmut]\nsource_paths = ["toy"]\nuse_git_change_detection = false\n'
-        'pytest_add_cli_args_test_selection = ["tests"]\npytest_add_cli_args = ["-p", "no:cacheprovider"]\n',
+        '[tool.pytest.ini_options]\npythonpath = ["."]\naddopts = ["--doctest-modules"]\n[tool.mutmut]\nsource_paths = ["toy"]\nuse_git_change_detection = false\n'
+        'pytest_add_cli_args_test_selection = ["tests", "toy"]\npytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "verify.mutation"]\n',
         encoding="utf-8",
     )
     tests = tmp_path / "tests" / "test_half.py"
@@ -131,7 +133,7 @@ def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path
     tests.write_text("from toy.half import half\n\n\ndef test_half():\n    assert half(0) == 0\n", encoding="utf-8")
     status, text = mutate()
     assert status == 1, text
-    assert "  - return x / 2\n  + return x * 2" in text
+    assert "  - return x / 2\n  + return x / 3" in text
     tests.write_text("from toy.half import half\n\n\ndef test_half():\n    assert half(6) == 3\n", encoding="utf-8")
     status, text = mutate()
     assert (status, text.splitlines()[-1].split()) == (0, ["all", "2", "2", "0", "0", "0", "100.0%"]), text
