@@ -168,29 +168,34 @@ class Children:
 
     def __init__(self) -> None:
         self.items: dict[str, pytest.Item] = {}
-        self.failed = False
+        self.failure = ""
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.items = {item.nodeid: item for item in session.items}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.failed = self.failed or report.failed
+        if report.failed:
+            self.failure = f"{report.nodeid}: {report.longreprtext}"
 
     def run(self, tests: Iterable[str]) -> NoReturn:
         """Run tests, and end this process: with 1 when one failed, with 0 when none did, as pytest does."""
         status = SUSPICIOUS
         try:
             os.chdir(MUTANTS)
-            plugins = next(iter(self.items.values())).config.pluginmanager
-            for name in ("terminalreporter", "unraisableexception", "threadexception"):  # which ended with the session
+            config = next(iter(self.items.values())).config
+            plugins: Any = config.pluginmanager  # the parent's session is over, and what it had is gone
+            for name in ("terminalreporter", "unraisableexception", "threadexception"):
                 plugins.unregister(name=name)
-            plugins.getplugin("capturemanager").start_global_capturing()
-            self.failed = False
+            plugins.getplugin("tmpdir").pytest_configure(config)
+            capture = plugins.getplugin("capturemanager")
+            capture.start_global_capturing()
             for test in tests:
                 self.items[test].ihook.pytest_runtest_protocol(item=self.items[test], nextitem=None)
-                if self.failed:
+                if self.failure:
                     break
-            status = int(self.failed)
+            capture.stop_global_capturing()
+            print(self.failure, file=sys.stdout, flush=True)  # which mutmut shows of the run without a mutant only
+            status = int(bool(self.failure))
         finally:
             os._exit(status)
 
@@ -200,6 +205,8 @@ CHILDREN = Children()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Take over from mutmut what a child does; and of all its copies of a docstring, a function's own and each mutant's, try one."""
+    if config.pluginmanager.is_registered(CHILDREN):
+        return
     config.pluginmanager.register(CHILDREN)
     find = doctest.DocTestFinder._find  # type: ignore[attr-defined]
 

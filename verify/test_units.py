@@ -6,6 +6,8 @@ pint is the oracle for sizes: it knows nothing of this project. What pint has no
 from __future__ import annotations
 
 import csv
+import importlib
+import importlib.util
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -164,3 +166,16 @@ def test_a_printed_formula_that_gives_another_value_is_a_fault(tmp_path: Path) -
     [fault] = check_book(ledger, pins, tmp_path)
     assert fault.path.endswith("test_units.py")
     assert fault.message == "a.twice: its printed formula 2*n gives 8, the model says 9.0"
+
+
+@pytest.mark.parametrize("name", ["units", "hardware", "devices", "ladder", "cluster", "memory", "transformer", "sources"])
+def test_the_tables_of_a_module_are_the_same_when_it_is_loaded_again(name: str) -> None:
+    module = importlib.import_module(f"perfmodel.{name}")
+    spec = module.__spec__
+    assert spec is not None
+    assert spec.loader is not None
+    again = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(again)
+    tables = {key: repr(value) for key, value in vars(module).items() if key.isupper() and " at 0x" not in repr(value)}
+    assert tables == {key: repr(getattr(again, key)) for key in tables}
+    assert tables
