@@ -11,6 +11,7 @@ Source: Li et al. 2020, "PyTorch Distributed: experiences on accelerating data p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -115,7 +116,7 @@ def overlap(ready: Sequence[float], *, exchange_s: Sequence[float], backward_s: 
     """
     if len(ready) != len(exchange_s):
         raise ValueError(f"exchange_s must be one for each of {len(ready)} buckets, got {len(exchange_s)}")
-    if not 1 <= slowdown < float("inf"):
+    if not 1 <= slowdown < math.inf:
         raise ValueError(f"slowdown must be a finite number of at least 1, got {slowdown!r}")
     now = free = done = 0.0  # the clock of the GPU, when the network is free, and how far the backward pass has come
     for full, sending in zip(ready, exchange_s, strict=True):

@@ -8,6 +8,7 @@ Source: hand calculation; Williams, Waterman & Patterson 2009 for the roofline.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from perfmodel.hardware import attainable_flop_per_s
@@ -121,7 +122,7 @@ def multiply_add_s(*, n: int, time_s: float, overhead_s: float) -> float:
     """
     at_least("n", n, 1)
     not_negative("overhead_s", overhead_s)
-    if not overhead_s < time_s < float("inf"):
+    if not overhead_s < time_s < math.inf:
         raise ValueError(f"time_s must be a finite number above the overhead, {overhead_s!r}; got {time_s!r}")
     return (time_s - overhead_s) / n**3
 

@@ -12,6 +12,7 @@ True
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -146,14 +147,14 @@ def unit(text: str) -> Unit:
 
 def positive(name: str, value: float) -> float:
     """`value`, when it is a finite number above zero; else ValueError with the rule and the value."""
-    if not 0 < value < float("inf"):
+    if not 0 < value < math.inf:
         raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
     return value
 
 
 def not_negative(name: str, value: float) -> float:
     """`value`, when it is a finite number of at least zero; else ValueError with the rule and the value."""
-    if not 0 <= value < float("inf"):
+    if not 0 <= value < math.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
     return value
 

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import pytest
+from hypothesis import settings
 from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.runners.harness import PytestRunner
@@ -36,6 +37,8 @@ from mutmut.utils.file_utils import change_cwd, walk_mutatable_files
 EXPECTED = Path("verify/expected/equivalent_mutants.csv")
 MUTANTS = Path("mutants")
 KILLED = frozenset({"killed", "timeout"})
+EXAMPLES = 25
+"""As many as hypothesis draws for a test here: a mutant that needs more to be seen counts as a survivor."""
 SUSPICIOUS = 35
 """mutmut's status of a child that could not run its tests: no kill."""
 
@@ -172,6 +175,10 @@ class Children:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.items = {item.nodeid: item for item in session.items}
+        for item in session.items:
+            test = getattr(item, "obj", None)
+            if (full := getattr(test, "_hypothesis_internal_use_settings", None)) and full.max_examples > EXAMPLES:
+                test._hypothesis_internal_use_settings = settings(full, max_examples=EXAMPLES)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:

@@ -13,7 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from macros.fingerprint import ROOT
-from perfmodel.__main__ import Amount, Count, main
+from perfmodel.__main__ import Amount, Count, _show, main
+from perfmodel.streams import Task, run
+from perfmodel.trace import trace
 from perfmodel.units import BYTES, GB, GBIT, MB, MIB, RATE, TIME
 
 RING = ["allreduce", "--gradient", "160MB", "--gpus", "4", "--link", "16GB/s"]
@@ -100,7 +102,7 @@ def test_the_ladder_collapses_for_a_disk() -> None:
 @pytest.mark.parametrize(
     ("dim", "text", "value"),
     [
-        (BYTES, "160MB", 160 * MB), (BYTES, "160 megabytes", 160 * MB), (BYTES, "25MiB", 25 * MIB), (BYTES, "1_000 B", 1000.0), (BYTES, "1.5e3 B", 1500.0),
+        (BYTES, "160MB", 160 * MB), (BYTES, "160 megabytes", 160 * MB), (BYTES, "25MiB", 25 * MIB), (BYTES, "1_000 B", 1000.0), (BYTES, "1.5e3 B", 1500.0), (BYTES, "1.5E3B", 1500.0),
         (RATE, "400Gbit/s", 400 * GBIT), (RATE, "18.75 GB/s", 18.75 * GB), (TIME, "5us", 5e-6), (TIME, "0.1 ms", 1e-4), (TIME, "2h", 7200.0),
     ],
 )  # fmt: skip
@@ -116,10 +118,24 @@ def test_counts_that_can_be_typed(text: str, value: int) -> None:
     assert Count().convert(text, None, None) == value
 
 
-@pytest.mark.parametrize("text", ["", "MB", "1..2MB", "1,5MB", "0x10MB", "½MB", "nanMB", "infMB", "1 MB 2", "--", "1e", "\u0661MB"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "MB", "1..2MB", "1,5MB", "0x10MB", "½MB", "nanMB", "infMB", "1 MB 2", "--", "1e", "\u0661MB", "1e9999999999999999999MB"],
+)
 def test_what_is_no_amount_is_refused(text: str) -> None:
     with pytest.raises(click.UsageError):
         Amount(BYTES, "a size in bytes", "160MB").convert(text, None, None)
+
+
+@pytest.mark.parametrize("kind", [Amount(BYTES, "a size in bytes", "160MB"), Count()])
+@pytest.mark.parametrize("text", ["much", "160", "1 parsec", "1 s", "1.5"])
+def test_an_error_knows_its_flag_and_its_command(kind: click.ParamType[Any], text: str) -> None:
+    if (isinstance(kind, Count), text) == (True, "160"):
+        return  # which is a count
+    flag, command = click.Option(["--flag"]), click.Context(main)
+    with pytest.raises(click.BadParameter) as caught:
+        kind.convert(text, flag, command)
+    assert (caught.value.param, caught.value.ctx) == (flag, command)
 
 
 # ---- Errors ---------------------------------------------------------------------------------
@@ -191,8 +207,50 @@ def test_a_trace_ends_when_the_model_says(tmp_path: Path, name: str, last_us: fl
 def test_a_trace_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     done = call(*RING, "--trace", str(tmp_path / "no" / "trace.json"))
     assert done.exit_code == 1
-    assert "No such file or directory" in done.stderr
+    assert f"{tmp_path / 'no' / 'trace.json'}': No such file or directory" in done.stderr
     assert "Traceback" not in done.output
+
+
+def test_a_trace_event_by_event() -> None:
+    """Chrome's Trace Event Format: M names processes and threads, X is an event with a beginning and a length, in microseconds."""
+    sends = run([
+        Task(name="A → B", streams=("A out", "B in"), duration_s=1 / 3, role="transfer"),
+        Task(name="on", streams=("B in",), duration_s=1 / 3, role="update"),
+    ])  # fmt: skip
+    text = trace({"ring · ": sends, "": run([])}, "s")
+    found = json.loads(text)
+    assert (found["displayTimeUnit"], found["otherData"]) == (
+        "ms",
+        {"note": "a cost model, not a measurement; times in microseconds"},
+    )
+    third = 333333.333333
+    assert found["traceEvents"] == [
+        {"ph": "M", "name": "process_name", "pid": 0, "tid": 0, "args": {"name": "ring"}},
+        {"ph": "M", "name": "thread_name", "pid": 0, "tid": 0, "args": {"name": "A out"}},
+        {"ph": "M", "name": "thread_name", "pid": 0, "tid": 1, "args": {"name": "B in"}},
+        {"ph": "X", "name": "A → B", "cat": "transfer", "pid": 0, "tid": 0, "ts": 0, "dur": third},
+        {"ph": "X", "name": "A → B", "cat": "transfer", "pid": 0, "tid": 1, "ts": 0, "dur": third},
+        {"ph": "X", "name": "on", "cat": "update", "pid": 0, "tid": 1, "ts": third, "dur": 333333.333334},  # to 666666.666667
+        {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "schedule"}},
+    ]
+    assert "A → B" in text  # readable as it is
+    assert text.startswith('{\n "displayTimeUnit"')
+    assert text.endswith("}\n")
+    ticks = json.loads(trace({"queue": sends}, "ticks"))
+    assert ticks["otherData"]["note"] == "a cost model, not a measurement; one tick is shown as 1 microsecond"
+    assert ticks["traceEvents"][-1]["ts"] == 0.333333
+
+
+def test_a_table_has_its_names_on_the_left_and_its_numbers_on_the_right(capsys: pytest.CaptureFixture[str]) -> None:
+    _show(False, {}, ["way", "time", ""], [["ring", "15\u00a0ms", ""], ["one-gpu", "60 ms", "16 GB/s"]], "the\u00a0end")
+    assert capsys.readouterr().out.splitlines() == [
+        "way       time",
+        "ring     15 ms",
+        "one-gpu  60 ms  16 GB/s",
+        "the end",
+    ]
+    _show(True, {"name": "µ", "time_s": 1}, ["way"], [])
+    assert capsys.readouterr().out == '{\n  "name": "µ",\n  "time_s": 1\n}\n'
 
 
 # ---- As a library -----------------------------------------------------------------------------

@@ -183,7 +183,7 @@ def test_a_barrier_interval_longer_than_the_queue_is_one_at_the_end() -> None:
 
 @pytest.mark.parametrize(
     ("value", "low", "high", "step", "right"),
-    [(-3, 0, 10, 0.5, 0), (99, 0, 10, 0.5, 10), (7.25, 0, 10, 0.5, 7.5), (7.2, 0, 10, 0.5, 7.0), (1e300, 1, 64, 1, 64), (18.8, 0.25, 1000, 0.25, 18.75)],
+    [(-3, 0, 10, 0.5, 0), (99, 0, 10, 0.5, 10), (7.25, 0, 10, 0.5, 7.5), (7.2, 0, 10, 0.5, 7.0), (1e300, 1, 64, 1, 64), (18.8, 0.25, 1000, 0.25, 18.75), (10, 0, 10, 3, 10), (99, 0, 10, 3, 10)],
 )  # fmt: skip
 def test_a_value_is_brought_into_its_range(value: float, low: float, high: float, step: float, right: float) -> None:
     assert kernels.clamped(value, low, high, step) == right

@@ -287,6 +287,11 @@ def test_jobs_that_are_refused() -> None:
             {"n": 1, "time_s": 1, "overhead_s": 1},
             "time_s must be a finite number above the overhead, 1; got 1",
         ),
+        (
+            matmul.multiply_add_s,
+            {"n": 1, "time_s": math.inf, "overhead_s": 1},
+            "time_s must be a finite number above the overhead, 1; got inf",
+        ),
         (scaling.step_noise, {"lr": 0, "batch": 1}, "lr must be a finite number above 0, got 0"),
         (scaling.pass_noise, {"lr": 1, "batch": 1, "samples": 0}, "samples must be a whole number of at least 1, got 0"),
     ],

@@ -452,6 +452,16 @@ def test_launches(ops: int, gpus: int, launch_s: float, op_s: float) -> None:
     assert launch_faults(ops=ops, gpus=gpus, launch_s=launch_s, op_s=op_s) == []
 
 
+def test_python_launches_and_gpus_compute() -> None:
+    tasks = launch.launch_tasks(ops=2, gpus=2, launch_s=1, op_s=1)
+    assert [(task.streams[0], task.role) for task in tasks[:4]] == [
+        ("Python", "host"),
+        ("GPU 0", "compute"),
+        ("Python", "host"),
+        ("GPU 1", "compute"),
+    ]
+
+
 def test_launch_values() -> None:
     # 10 µs a launch, k GPUs: k · 10 µs.
     assert [launch.launch_bound_s(gpus=k, launch_s=10e-6) for k in (1, 2, 4, 8)] == pytest.approx(

@@ -20,7 +20,7 @@ from macros.pins import PINS, check_book
 from perfmodel import units
 from perfmodel.book import LEDGER
 from perfmodel.number import Ledger
-from perfmodel.sources import HERE
+from perfmodel.sources import HERE, Source
 from verify.checkout import ROOT
 
 REGISTRY: Any = pint.UnitRegistry()
@@ -166,6 +166,25 @@ def test_a_printed_formula_that_gives_another_value_is_a_fault(tmp_path: Path) -
     [fault] = check_book(ledger, pins, tmp_path)
     assert fault.path.endswith("test_units.py")
     assert fault.message == "a.twice: its printed formula 2*n gives 8, the model says 9.0"
+
+
+def test_a_source_without_a_place_is_its_title() -> None:
+    assert str(Source(title="T", authors="A")) == "T"
+    assert str(Source(title="T", authors="A").at("section 1")) == "T, section 1"
+
+
+def test_a_formula_that_is_off_in_the_tenth_digit_is_reported() -> None:
+    ledger = Ledger()
+    half = ledger.given("a.half", 0.5, "s", "half", HERE)
+    ledger.model("a.whole", 1 + 1e-10, "s", "whole", HERE, "2*h", h=half)
+    assert [number.name for number, _ in ledger.disagreements()] == ["a.whole"]
+
+
+def test_a_dimension_says_what_it_is() -> None:
+    assert [str(dim) for dim in (units.NONE, units.TIME, units.RATE)] == ["a plain number", "a time", "a rate in bytes per second"]
+    assert str(units.Dim(s=2, B=-1)) == "s^2·B^-1"  # which has no name
+    assert units.RATE.times(units.TIME) == units.BYTES
+    assert units.BYTES.times(units.TIME, -1) == units.RATE
 
 
 @pytest.mark.parametrize("name", ["units", "hardware", "devices", "ladder", "cluster", "memory", "transformer", "sources"])
