@@ -176,7 +176,7 @@ class Children:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.items = {item.nodeid: item for item in session.items}
         for item in session.items:
-            test = getattr(item, "obj", None)
+            test: Any = getattr(item, "obj", None)
             if (full := getattr(test, "_hypothesis_internal_use_settings", None)) and full.max_examples > EXAMPLES:
                 test._hypothesis_internal_use_settings = settings(full, max_examples=EXAMPLES)
 
