@@ -100,6 +100,52 @@ def test_an_allreduce_is_its_two_halves() -> None:
         assert same(halves, collectives.ring_s(**inputs))
 
 
+def ends(task: Task) -> tuple[str, str]:
+    """Who sends a transfer, and who receives it."""
+    sender, receiver = (port.rpartition(" ")[0] for port in task.streams)
+    return sender, receiver
+
+
+ONE_BYTE_PER_S: dict[str, Any] = {"size_bytes": 16.0, "link_bytes_per_s": 1.0}
+
+
+@pytest.mark.parametrize("gpus", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("name", ["reduce_scatter", "all_gather", "halving_doubling"])
+def test_at_each_step_a_rank_sends_on_what_it_received_in_the_step_before(name: str, gpus: int) -> None:
+    tasks = program(name)(gpus=gpus, **ONE_BYTE_PER_S)
+    for i, task in enumerate(tasks):
+        step = range(i // gpus * gpus - gpus, i // gpus * gpus)
+        assert list(task.waits) == [j for j in step if j >= 0 and ends(tasks[j])[1] == ends(task)[0]]
+
+
+@pytest.mark.parametrize("gpus", [1, 2, 3, 4, 7, 8, 13])
+@pytest.mark.parametrize("name", ["broadcast", "reduce", "tree"])
+def test_in_a_tree_a_rank_sends_when_the_last_has_arrived(name: str, gpus: int) -> None:
+    tasks = program(name)(gpus=gpus, **ONE_BYTE_PER_S)
+    for i, task in enumerate(tasks):
+        assert list(task.waits) == [j for j in range(i) if ends(tasks[j])[1] == ends(task)[0]][-1:]
+
+
+def test_halving_and_doubling_by_hand() -> None:
+    """16 bytes over 8 ranks, 1 byte/s: halves of 8, 4 and 2 bytes with the partner 4, 2 and 1 away; and back."""
+    tasks = alphabeta.halving_doubling_tasks(gpus=8, **ONE_BYTE_PER_S)
+    assert [task.duration_s for task in tasks[::8]] == [8, 4, 2, 2, 4, 8]
+    assert [ends(task)[1] for task in tasks[::8]] == ["GPU 4", "GPU 2", "GPU 1", "GPU 1", "GPU 2", "GPU 4"]  # those of GPU 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sums_come_together_by_transfers_and_go_back_by_updates(name: str) -> None:
+    tasks = program(name)(gpus=8, **ONE_BYTE_PER_S)
+    together = {"all_gather": 0, "broadcast": 0, "tree": len(tasks) // 2, "halving_doubling": len(tasks) // 2}.get(name, len(tasks))
+    assert [task.role for task in tasks] == ["transfer"] * together + ["update"] * (len(tasks) - together)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_latency_left_out_is_none(name: str) -> None:
+    inputs: dict[str, Any] = {"gpus": 4, **ONE_BYTE_PER_S}
+    assert run(program(name)(**inputs)).total_s == closed(name)(**inputs) == closed(name)(latency_s=0, **inputs)
+
+
 def test_who_holds_what_at_the_end() -> None:
     """Follow the bytes: a broadcast reaches every rank from one that has it; every rank's part reaches the root of a reduce."""
     for gpus in (1, 2, 3, 6, 8, 13):
