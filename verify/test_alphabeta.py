@@ -126,6 +126,23 @@ def test_in_a_tree_a_rank_sends_when_the_last_has_arrived(name: str, gpus: int) 
         assert list(task.waits) == [j for j in range(i) if ends(tasks[j])[1] == ends(task)[0]][-1:]
 
 
+def test_the_hierarchy_is_three_phases_of_rings() -> None:
+    """2 nodes of 2 GPUs: a step in each node, 2 steps between the nodes for each of the two halves, a step in each node."""
+    inputs: dict[str, Any] = {"nodes": 2, "gpus_per_node": 2, "nic_bytes_per_s": 1.0, **ONE_BYTE_PER_S}
+    tasks = alphabeta.hierarchical_tasks(**inputs)
+    assert [task.role for task in tasks] == ["transfer"] * 4 + (["transfer"] * 2 + ["update"] * 2) * 2 + ["update"] * 4
+    assert [task.duration_s for task in tasks] == [8] * 4 + [4] * 8 + [8] * 4  # 16 bytes in halves, and in quarters
+    # In each node a GPU sends its own half at first; in the last step the other, which it has from the far ring of that number.
+    assert [task.name.partition(", ")[2] for task in tasks] == [f"chunk {c}" for c in (0, 1, 0, 1, *(0, 1, 1, 0) * 2, 1, 0, 1, 0)]
+    far = ["node 0 NIC", "node 1 NIC"]
+    for i, task in enumerate(tasks[:4]):
+        assert task.waits == (), i
+    assert [ends(task)[0].rpartition(" ")[0] for task in tasks[4:12]] == far * 4
+    assert (
+        run(tasks).total_s == alphabeta.hierarchical_s(**inputs) == alphabeta.hierarchical_s(latency_s=0, nic_latency_s=0, **inputs)
+    )
+
+
 def test_halving_and_doubling_by_hand() -> None:
     """16 bytes over 8 ranks, 1 byte/s: halves of 8, 4 and 2 bytes with the partner 4, 2 and 1 away; and back."""
     tasks = alphabeta.halving_doubling_tasks(gpus=8, **ONE_BYTE_PER_S)

@@ -147,11 +147,11 @@ def test_the_timeline() -> None:
     ]  # fmt: skip
     assert {span.role for span in spans if span.name.startswith("copy")} == {"transfer"}
     barrier = run(overlap.devices_tasks(kernels=2, kernel_s=1, barrier=True), overlap.device_lanes())
-    assert [(span.streams, span.start_s) for span in barrier.spans] == [
-        (("GPU 0",), 0),
-        (("GPU 0",), 1),
-        (("GPU 1",), 2),
-        (("GPU 1",), 3),
+    assert [(span.name, span.streams, span.start_s) for span in barrier.spans] == [
+        ("kernel 1", ("GPU 0",), 0),
+        ("kernel 2", ("GPU 0",), 1),
+        ("kernel 1", ("GPU 1",), 2),
+        ("kernel 2", ("GPU 1",), 3),
     ]
 
 

@@ -191,6 +191,17 @@ def test_the_bubble_is_what_the_lanes_show() -> None:
         assert idle / (5 * done.total_s) == pytest.approx(bubble_fraction(stages=5, microbatches=7))
 
 
+@pytest.mark.parametrize(("stages_", "chunks"), [(1, 1), (2, 1), (5, 1), (3, 2)])
+def test_a_pass_waits_for_the_one_before_it_of_its_microbatch(stages_: int, chunks: int) -> None:
+    """Forwards through parts 0 to p·v − 1, on the devices in turn; then backwards, the other way: a chain of 2·p·v passes."""
+    tasks = pipeline_tasks("1f1b", stages=stages_, microbatches=6, forward_s=1, backward_s=2, chunks=chunks)
+    there = [f"device {part % stages_}" for part in range(stages_ * chunks)]
+    for number in range(1, 7):
+        chain = [i for i, task in enumerate(tasks) if task.name in (f"F{number}", f"B{number}")]
+        assert [tasks[i].streams[0] for i in chain] == there + there[::-1]
+        assert [list(tasks[i].waits) for i in chain] == [[], *([i] for i in chain[:-1])]
+
+
 def test_what_a_device_holds() -> None:
     """Narayanan et al. 2021: GPipe keeps all m microbatches, 1F1B at most p. Korthikanti et al. 2022: 1 + (p−1)/(p·v) times p."""
     shape = {"stages": 8, "microbatches": 24}
@@ -219,6 +230,7 @@ def test_unequal_stages_run_at_the_pace_of_the_slowest() -> None:
         (lambda: order("gpipe", stages=2, microbatches=2, device=0, chunks=2), "chunks must be 1 with gpipe, got 2"),
         (lambda: order("zero bubble", stages=2, microbatches=2, device=0), "a schedule must be one of gpipe, gpipe in order, 1f1b, got 'zero bubble'"),  # type: ignore[arg-type]
         (lambda: pipeline_tasks("1f1b", stages=2, microbatches=1, forward_s=1, backward_s=1, weights=[1]), "weights must be one for each of 2 stages, got 1"),
+        (lambda: pipeline_tasks("1f1b", stages=1, microbatches=1, forward_s=1, backward_s=1, weights=[0]), "a weight must be a finite number above 0, got 0"),
         (lambda: pipeline_tasks("1f1b", stages=1, microbatches=1, forward_s=-1, backward_s=1), "forward_s must be a finite number of at least 0, got -1"),
     ],
 )  # fmt: skip
