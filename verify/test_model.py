@@ -427,6 +427,34 @@ def test_parameter_servers_by_hand() -> None:
     assert collectives.parameter_server_s(workers=1, servers=4, **link) == exactly(20e-3)  # one port: all 160 MB
 
 
+def test_a_pull_waits_for_every_push_or_behind_one_that_does() -> None:
+    """3 workers, 2 servers: 6 pushes, then from each server a first pull that waits for the last push of every worker."""
+    tasks = collectives.parameter_server_tasks(gradient_bytes=2, workers=3, servers=2, link_bytes_per_s=1)
+    pushes, pulls = tasks[:6], tasks[6:]
+    assert [(task.role, task.waits) for task in pushes] == [("transfer", ())] * 6
+    last = {task.streams[0]: i for i, task in enumerate(pushes)}
+    begun: set[str] = set()
+    for task in pulls:
+        server = task.streams[0]
+        assert (task.role, sorted(task.waits)) == ("update", [] if server in begun else sorted(last.values()))
+        begun.add(server)
+
+
+def test_a_latency_left_out_is_none() -> None:
+    for method in ("one_gpu", "cpu", "sharded", "ring"):
+        closed, tasks, _ = METHODS[method]
+        inputs: dict[str, Any] = {"gradient_bytes": 16.0, "gpus": 4, "link_bytes_per_s": 1.0}
+        assert run(tasks(**inputs)).total_s == closed(**inputs) == closed(latency_s=0, **inputs)
+    servers: dict[str, Any] = {"gradient_bytes": 16.0, "workers": 2, "servers": 2, "link_bytes_per_s": 1.0}
+    assert run(collectives.parameter_server_tasks(**servers)).total_s == collectives.parameter_server_s(latency_s=0, **servers)
+    assert collectives.parameter_server_s(**servers) == collectives.parameter_server_s(latency_s=0, **servers)
+
+
+def test_a_task_that_takes_no_time_is_never_pending() -> None:
+    assert kernels.queue_steps([2.0, 3.0], [2.0, 3.0]) == [[0.0, 0]]
+    assert kernels.queue_steps([0.0, 0.0], [0.0, 0.0]) == [[0.0, 0]]
+
+
 def test_walk_the_ring() -> None:
     assert kernels.ring_state(4, 0) == [[1] * 4, [2] * 4, [3] * 4, [4] * 4]
     # Step 1: GPU 0 sends chunk 0 to GPU 1 (1 + 2), GPU 1 chunk 1 to GPU 2 (2 + 3), GPU 2 chunk 2 to GPU 3 (3 + 4),
