@@ -450,6 +450,17 @@ def test_a_latency_left_out_is_none() -> None:
     assert collectives.parameter_server_s(**servers) == collectives.parameter_server_s(latency_s=0, **servers)
 
 
+def test_in_round_r_a_gpu_sends_to_the_one_r_places_on() -> None:
+    tasks = collectives.sharded_tasks(gradient_bytes=4, gpus=4, link_bytes_per_s=1)
+    around = [(i, (i + r) % 4) for r in (1, 2, 3) for i in range(4)]
+    assert [task.name for task in tasks[:12]] == [f"GPU {i} → GPU {to}, part {to}" for i, to in around]
+    assert [task.name for task in tasks[12:]] == [f"GPU {i} → GPU {to}, part {i}" for i, to in around]
+
+
+def test_a_queue_without_tasks_has_both_its_lanes() -> None:
+    assert book(tasks=0).schedule().lanes == LANES == ("Python", "GPU")
+
+
 def test_a_task_that_takes_no_time_is_never_pending() -> None:
     assert kernels.queue_steps([2.0, 3.0], [2.0, 3.0]) == [[0.0, 0]]
     assert kernels.queue_steps([0.0, 0.0], [0.0, 0.0]) == [[0.0, 0]]
