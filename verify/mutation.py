@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.runners.harness import PytestRunner
@@ -38,7 +38,7 @@ EXPECTED = Path("verify/expected/equivalent_mutants.csv")
 MUTANTS = Path("mutants")
 KILLED = frozenset({"killed", "timeout"})
 EXAMPLES = 25
-"""As many as hypothesis draws for a test here: a mutant that needs more to be seen counts as a survivor."""
+"""As many as hypothesis draws for a test here, and it does not look for a smaller one: a mutant that needs more counts as a survivor."""
 SUSPICIOUS = 35
 """mutmut's status of a child that could not run its tests: no kill."""
 
@@ -177,8 +177,9 @@ class Children:
         self.items = {item.nodeid: item for item in session.items}
         for item in session.items:
             test: Any = getattr(item, "obj", None)
-            if (full := getattr(test, "_hypothesis_internal_use_settings", None)) and full.max_examples > EXAMPLES:
-                test._hypothesis_internal_use_settings = settings(full, max_examples=EXAMPLES)
+            if full := getattr(test, "_hypothesis_internal_use_settings", None):
+                quick = settings(full, max_examples=min(full.max_examples, EXAMPLES), phases=(Phase.explicit, Phase.generate))
+                test._hypothesis_internal_use_settings = quick
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
