@@ -251,7 +251,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = accepted(EXPECTED)
     if not options.report and (names := to_run(verdicts(), known, modules)):
         forget_changed_tests()
-        done = subprocess.run([sys.executable, "-m", "mutmut", "run", "--max-children", "2", *names], check=False)
+        command = [sys.executable, "-m", "mutmut", "run", "--max-children", "2", *names]
+        alone = {**os.environ, "OMP_NUM_THREADS": "1"}  # a child has none of the threads that torch has started in its parent
+        done = subprocess.run(command, env=alone, check=False)
         if done.returncode:
             return done.returncode
     text, well = report([v for v in verdicts() if v.module in modules], known)
