@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import perfmodel
-from perfmodel import cluster, memory, splitting
+from perfmodel import cluster, devices, memory, splitting
 from perfmodel.hardware import PCIE_3
 from perfmodel.sources import HERE
 
@@ -134,3 +134,9 @@ def test_a_gradient_without_end_is_refused_with_buckets_too() -> None:
     for way in cluster.WAYS:
         with pytest.raises(ValueError, match=r"^gradient_bytes must be a finite number of at least 0, got inf$"):
             cluster.step_s(way=way, gradient_bytes=math.inf, cluster=cluster.H100_CLUSTER, compute_s=1, bucket_bytes=1)
+
+
+@pytest.mark.parametrize(("peaks", "memory", "what"), [({"FP32": 0}, 1, "the FP32 rate"), ({"FP32": 1}, 0, "the memory rate")])
+def test_a_gpu_names_itself_and_its_rate(peaks: dict[str, float], memory: float, what: str) -> None:
+    with pytest.raises(ValueError, match=f"^{what} of 'a' must be a finite number above 0, got 0$"):
+        devices.Gpu(name="a", peaks=peaks, memory_bytes_per_s=memory, source=HERE)

@@ -295,6 +295,19 @@ def test_a_way_takes_what_its_transfers_take(way: str, latency_s: float) -> None
         assert engine == pytest.approx(sum(cluster.terms_s(way=way, gradient_bytes=160e6, cluster=c)), rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("gpus", "link", "network", "right"),
+    [
+        (2, 1.0, 2.0, [0, 24, 0]),  # 4 GPUs, 6 steps of 4 bytes, at the pace of the links inside
+        (2, 1.0, 1.0, [0, 24, 0]),
+        (2, 2.0, 1.0, [0, 0, 24]),
+        (1, 1.0, 2.0, [0, 0, 8]),  # no link inside is on the way: 2 steps of 8 bytes over the network
+    ],
+)
+def test_one_ring_goes_at_the_pace_of_its_slowest_link(gpus: int, link: float, network: float, right: list[float]) -> None:
+    assert kernels.sync_terms(3, 16.0, gpus, 2, link, 1.0, network, 0.0) == right
+
+
 def test_two_levels_are_the_hierarchical_allreduce() -> None:
     """The lab's arithmetic, which the browser runs too, beside the library's."""
     for (gpus, nodes), base in itertools.product(SHAPES, cluster.CLUSTERS.values()):

@@ -455,6 +455,8 @@ def test_in_round_r_a_gpu_sends_to_the_one_r_places_on() -> None:
     around = [(i, (i + r) % 4) for r in (1, 2, 3) for i in range(4)]
     assert [task.name for task in tasks[:12]] == [f"GPU {i} → GPU {to}, part {to}" for i, to in around]
     assert [task.name for task in tasks[12:]] == [f"GPU {i} → GPU {to}, part {i}" for i, to in around]
+    last = {to: index for index, (_, to) in enumerate(around)}  # a GPU has summed its part when the last has arrived
+    assert [task.waits for task in tasks[12:]] == [(last[i],) for i, _ in around]
 
 
 def test_a_queue_without_tasks_has_both_its_lanes() -> None:
