@@ -25,8 +25,7 @@ from macros.scan import Call, Fault, Page, scan_literal
 from perfmodel.number import Ledger
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow, ast.Mod: operator.mod,
-    ast.FloorDiv: operator.floordiv,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
 _EXAMPLES = {
     "q": 'q("60 ms", sync.one_gpu)', "qt": 'qt("60 ms", sync.one_gpu)', "rel": 'rel("slower", sync.cpu, sync.one_gpu)',
@@ -100,7 +99,12 @@ class Evaluator:
             case ast.Attribute(value=ast.Name(id=name), attr=attr):
                 return getattr(self.groups[name], attr)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-                return _OPERATORS[type(op)](self._walk(left), self._walk(right))
+                sides = self._walk(left), self._walk(right)
+                if any(isinstance(side, str | list) for side in sides):  # "a" * 10**10 would fill the memory
+                    raise QuoteError(f"{ast.unparse(node)} cannot be calculated: + - * / stand between numbers")
+                return _OPERATORS[type(op)](*sides)
+            case ast.BinOp():
+                raise QuoteError(f"a call combines numbers with + - * / only: {ast.unparse(node)}")
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self._walk(operand)
             case ast.List(elts=elements) | ast.Tuple(elts=elements):

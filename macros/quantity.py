@@ -106,13 +106,8 @@ class Quantity:
     def __rtruediv__(self, other: Any) -> Quantity:
         return self._combine(other, "/", lambda a, b: a / b, swap=True)
 
-    def _refused(self, other: Any) -> Quantity:
-        raise QuoteError(f"a call combines numbers with + - * / only: {self.expr}")
-
-    __pow__ = __rpow__ = __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refused
-
     def __neg__(self) -> Quantity:
-        return self._refused(self)
+        raise QuoteError(f"a call combines numbers with + - * / only: -{self.expr}")
 
     def __str__(self) -> str:
         raise QuoteError(f'a number needs its words: write q("{shown(self)}", {self.expr})')
