@@ -27,6 +27,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 FIGURES = """
+from typing import Any
+
+import plotly.graph_objects as go
+
+from macros import text
+from macros.figures.core import Drawn
+from macros.tables import Table
+from macros.timelines import ROLE_NAMES, timeline
+from perfmodel.streams import Task, run
+
 
 def _drawn(figure: go.Figure) -> Drawn:
     return Drawn(figure, "A figure", "Bars.", "Bars.", Table(("Bar",), [["one"]]))
@@ -37,9 +47,6 @@ def _odd() -> Drawn:
 
 
 def _five() -> Drawn:
-    from macros.timelines import ROLE_NAMES
-    from perfmodel.streams import Task
-
     tasks = [Task(name=role, streams=("GPU",), duration_s=2e-3, role=role) for role in ROLE_NAMES]
     return _drawn(timeline({"": run(tasks)}, unit="ms", upto=11, label=lambda span, _: span.name))
 
