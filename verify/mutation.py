@@ -14,8 +14,10 @@ the audit hold, decorated functions, and text inside an f-string.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import doctest
+import io
 import json
 import os
 import re
@@ -28,11 +30,12 @@ from typing import Any, NamedTuple, NoReturn
 
 import pytest
 from hypothesis import Phase, settings
+from mutmut.__main__ import create_mutants
 from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.runners.harness import PytestRunner
 from mutmut.stats import status_by_exit_code
-from mutmut.utils.file_utils import change_cwd, walk_mutatable_files
+from mutmut.utils.file_utils import change_cwd, copy_also_copy_files, copy_src_dir, walk_mutatable_files
 
 EXPECTED = Path("verify/expected/equivalent_mutants.csv")
 MUTANTS = Path("mutants")
@@ -99,23 +102,28 @@ def verdicts() -> list[Verdict]:
     return found
 
 
-def to_run(found: Iterable[Verdict], known: Iterable[Mutant], modules: Sequence[str]) -> list[str]:
-    """What to hand to mutmut: for a module that changed, or is new, all of it; else what has no verdict yet, and survivors.
+def generate() -> None:
+    """Write the mutants of what is new or has changed: mutmut keeps the verdicts of functions that are as they were.
 
     mutmut takes a file of mutants for whole once it is there. One that it was writing when it was stopped has no .meta, or an older one,
-    and goes.
+    and goes first.
     """
-    known, names = set(known), []
-    for module in modules:
-        source = Path(*module.split(".")).with_suffix(".py")
-        mutated, meta = MUTANTS / source, (MUTANTS / source).with_suffix(".py.meta")
-        if not meta.exists() or meta.stat().st_mtime < mutated.stat().st_mtime:
-            mutated.unlink(missing_ok=True)
-        if not mutated.exists() or mutated.stat().st_mtime <= source.stat().st_mtime:
-            names.append(f"{module}.x*")
-        else:
-            names += [v.name for v in found if v.module == module and v.status not in KILLED and v.change not in known]
-    return names
+    for source in walk_mutatable_files():
+        mutated = MUTANTS / source
+        meta = mutated.with_suffix(".py.meta")
+        if mutated.exists() and (not meta.exists() or meta.stat().st_mtime < mutated.stat().st_mtime):
+            mutated.unlink()
+    MUTANTS.mkdir(exist_ok=True)
+    with contextlib.redirect_stdout(io.StringIO()):
+        copy_src_dir()
+        copy_also_copy_files()
+        create_mutants(2)
+
+
+def to_run(found: Iterable[Verdict], known: Iterable[Mutant], modules: Sequence[str]) -> list[str]:
+    """What to hand to mutmut: what has no verdict yet, and what survived and is not known to be equivalent."""
+    known = set(known)
+    return [v.name for v in found if v.module in modules and v.status not in KILLED and v.change not in known]
 
 
 def forget_changed_tests() -> None:
@@ -249,8 +257,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error(f"a module is one that pyproject.toml lets mutate, got {module}")
     modules = options.modules or everything
     known = accepted(EXPECTED)
-    if not options.report and (names := to_run(verdicts(), known, modules)):
+    if not options.report:
+        generate()
         forget_changed_tests()
+    if not options.report and (names := to_run(verdicts(), known, modules)):
         command = [sys.executable, "-m", "mutmut", "run", "--max-children", "2", *names]
         alone = {**os.environ, "OMP_NUM_THREADS": "1"}  # a child has none of the threads that torch has started in its parent
         done = subprocess.run(command, env=alone, check=False)

@@ -12,7 +12,7 @@ import pytest
 
 from verify import mutation
 from verify.checkout import ROOT
-from verify.mutation import Mutant, Verdict, accepted, forget_changed_tests, report, to_run
+from verify.mutation import Mutant, Verdict, accepted, forget_changed_tests, generate, report, to_run
 
 KILLED = Verdict("m.x_f__mutmut_1", "m", "killed", None)
 ENDLESS = Verdict("m.x_f__mutmut_2", "m", "timeout", None)
@@ -61,27 +61,35 @@ def test_the_accepted_mutants_can_be_read() -> None:
         assert mutant.was.split()[0] in (ROOT / Path(*mutant.module.split("."))).with_suffix(".py").read_text(encoding="utf-8")
 
 
-def test_a_second_run_takes_up_what_the_first_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_second_run_takes_up_what_the_first_left() -> None:
     found = [KILLED, ENDLESS, SURVIVOR, UNSEEN]
-    mutated, meta = Path("mutants/m.py"), Path("mutants/m.py.meta")
-    Path("mutants").mkdir()
-
-    def at(path: Path, second: int) -> None:
-        path.touch()
-        os.utime(path, (second, second))
-
-    at(Path("m.py"), 1)
-    assert to_run(found, [], ["m"]) == ["m.x*"]
-    at(mutated, 2)
-    at(meta, 3)
     assert to_run(found, [], ["m"]) == [SURVIVOR.name, UNSEEN.name]
     assert to_run(found, [CHANGE], ["m"]) == [UNSEEN.name]
-    at(Path("m.py"), 4)  # the module has changed since
-    assert to_run(found, [], ["m"]) == ["m.x*"]
-    at(mutated, 5)  # stopped while it wrote the mutants: what is there is not the whole
-    assert to_run(found, [], ["m"]) == ["m.x*"]
-    assert not mutated.exists()
+    assert to_run(found, [], ["other"]) == []
+
+
+def test_a_file_of_mutants_that_was_being_written_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    mutated, meta = Path("mutants/m.py"), Path("mutants/m.py.meta")
+    Path("mutants").mkdir()
+    for name in ("copy_src_dir", "copy_also_copy_files"):
+        monkeypatch.setattr(mutation, name, lambda: None)
+    monkeypatch.setattr(mutation, "create_mutants", lambda children: None)
+    monkeypatch.setattr(mutation, "walk_mutatable_files", lambda: [Path("m.py")])
+
+    def is_kept(meta_after_s: float | None) -> bool:
+        mutated.touch()
+        meta.unlink(missing_ok=True)
+        if meta_after_s is not None:
+            meta.touch()
+            at = mutated.stat().st_mtime + meta_after_s
+            os.utime(meta, (at, at))
+        generate()
+        return mutated.exists()
+
+    assert is_kept(1)
+    assert not is_kept(-1)
+    assert not is_kept(None)
 
 
 def test_a_test_that_changed_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
