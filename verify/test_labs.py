@@ -275,6 +275,11 @@ def test_fixed_decimals_round_as_the_pages_do(places: int) -> None:
     assert wrong == []
 
 
+def test_a_brief_time_has_the_largest_unit_of_which_there_is_one() -> None:
+    found = [wording.brief_time(seconds) for seconds in (5e-9, 2e-6, 0.9999e-3, 3.0, 3600.0, 7200.0)]
+    assert found == ["5\u00a0ns", "2\u00a0µs", "1\u00a0ms", "3\u00a0s", "1\u00a0h", "2\u00a0h"]
+
+
 def test_a_rounding_to_even_would_be_caught() -> None:
     """Python's own format rounds 12.5 down and 13.5 up."""
     assert [f"{v:.0f}" == wording.fixed(v, 0) for v in (12.5, 13.5)] == [False, True]

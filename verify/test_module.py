@@ -79,6 +79,47 @@ def test_two_chips_by_hand() -> None:
 
 
 # One step in two ways: 4 GPUs, copies of 1 s (input), 2 s (output) and 10 s (parameters) over a link.
+PAIR = Step(
+    gpus=2, link_bytes_per_s=1, parameters_bytes=3, input_bytes=1, output_bytes=2, forward_s=5, backward_s=7, loss_s=4, update_s=6
+)
+
+
+def rows(tasks: list[Task]) -> list[tuple[str, tuple[str, ...], float, str, tuple[int, ...]]]:
+    return [(task.name, task.streams, task.duration_s, task.role, task.waits) for task in tasks]
+
+
+def test_a_step_of_data_parallel_task_by_task() -> None:
+    """Each phase waits for all of the one before; copies hold the link of GPU 0 and the other GPU."""
+    link = ("GPU 0's link", "GPU 1")
+    assert rows(data_parallel_tasks(PAIR)) == [
+        ("scatter", link, 1, "transfer", ()),
+        ("replicate", link, 3, "update", (0,)),
+        ("forward", ("GPU 0",), 5, "compute", (1,)),
+        ("forward", ("GPU 1",), 5, "compute", (1,)),
+        ("gather", link, 2, "transfer", (2, 3)),
+        ("loss", ("GPU 0",), 4, "compute", (4,)),
+        ("send back", link, 2, "transfer", (5,)),
+        ("backward", ("GPU 0",), 7, "compute", (6,)),
+        ("backward", ("GPU 1",), 7, "compute", (6,)),
+        ("reduce", link, 3, "transfer", (7, 8)),
+        ("update", ("GPU 0",), 6, "update", (9,)),
+    ]
+
+
+def test_a_step_of_ddp_task_by_task() -> None:
+    """Nobody waits but for its own stream; the loss is halved; the ring of two sends 2 · 1 halves of 3 bytes."""
+    first, second = ("GPU 0",), ("GPU 1",)
+    twice = [("forward", 5, "compute"), ("loss", 2, "compute"), ("backward", 7, "compute")]
+    assert rows(ddp_tasks(PAIR)) == [
+        ("own samples", ("GPU 0's link", "GPU 0"), 1, "transfer", ()),
+        ("own samples", second, 1, "transfer", ()),
+        *((name, gpu, time, role, ()) for name, time, role in twice for gpu in (first, second)),
+        ("allreduce", ("GPU 0's link", "GPU 0", "GPU 1"), 3, "transfer", ()),
+        *(("update", gpu, 6, "update", ()) for gpu in (first, second)),
+    ]
+    assert "allreduce" not in [task.name for task in ddp_tasks(replace(PAIR, gpus=1))]
+
+
 STEP = Step(
     gpus=4, link_bytes_per_s=1, parameters_bytes=10, input_bytes=1, output_bytes=2, forward_s=5, backward_s=7, loss_s=8, update_s=3
 )
@@ -271,6 +312,7 @@ def test_jobs_that_are_refused() -> None:
         Machine(card_bytes=0, storage_bytes=1)
     with refuses("efficiency must be at most 1, got 1.1"):
         gpus_for_deadline(one_gpu_s=2, deadline_s=1, efficiency=1.1)
+    assert gpus_for_deadline(one_gpu_s=1e6, deadline_s=1) == 1_000_000
     with refuses("a deadline must be in reach of 1000000 GPUs, got one that needs 2e+06"):
         gpus_for_deadline(one_gpu_s=2e6, deadline_s=1)
 

@@ -171,6 +171,8 @@ def test_a_printed_formula_that_gives_another_value_is_a_fault(tmp_path: Path) -
 def test_a_source_without_a_place_is_its_title() -> None:
     assert str(Source(title="T", authors="A")) == "T"
     assert str(Source(title="T", authors="A").at("section 1")) == "T, section 1"
+    assert Source(title="T", authors="A").at("section 1").url == ""
+    assert Source(title="T", authors="A", url="https://a").at("section 1").url == "https://a"
 
 
 def test_a_formula_that_is_off_in_the_tenth_digit_is_reported() -> None:
