@@ -140,3 +140,9 @@ def test_a_gradient_without_end_is_refused_with_buckets_too() -> None:
 def test_a_gpu_names_itself_and_its_rate(peaks: dict[str, float], memory: float, what: str) -> None:
     with pytest.raises(ValueError, match=f"^{what} of 'a' must be a finite number above 0, got 0$"):
         devices.Gpu(name="a", peaks=peaks, memory_bytes_per_s=memory, source=HERE)
+
+
+def test_as_many_machines_as_gpus_in_each_synchronize_all_the_same() -> None:
+    four = dataclasses.replace(cluster.BOOK_SERVER, gpus=2, nodes=2)
+    sent = sum(cluster.terms_s(way="ring", gradient_bytes=160e6, cluster=four))
+    assert cluster.step_s(way="ring", gradient_bytes=160e6, cluster=four, compute_s=1) == 1 + sent > 1

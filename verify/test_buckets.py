@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -194,3 +194,43 @@ def test_a_bucket_sent_too_early_is_seen(monkeypatch: pytest.MonkeyPatch) -> Non
     right = buckets.overlap
     monkeypatch.setattr(buckets, "overlap", lambda full, **rest: right([each / 2 for each in full], **rest))
     assert buckets.step_s(ready, exchange_s=sending, **times) != total == 16
+
+
+def test_a_step_task_by_task() -> None:
+    """Two buckets, full after 4 and 8 s of 10; the update waits for the last to be sent."""
+    tasks = step_tasks([4, 8], exchange_s=[3, 2], forward_s=1, backward_s=10, update_s=5)
+    gpu, network = tasks[0].streams, tasks[2].streams
+    assert gpu != network
+    assert [(task.name, task.streams, task.duration_s, task.role, task.waits) for task in tasks] == [
+        ("forward", gpu, 1, "compute", ()),
+        ("backward to bucket 1", gpu, 4, "compute", ()),
+        ("allreduce of bucket 1", network, 3, "transfer", (1,)),
+        ("backward to bucket 2", gpu, 4, "compute", ()),
+        ("allreduce of bucket 2", network, 2, "transfer", (3,)),
+        ("rest of backward", gpu, 2, "compute", ()),
+        ("update", gpu, 5, "update", (4,)),
+    ]
+
+
+def test_a_slower_backward_pass_makes_a_slower_step() -> None:
+    """From 4 to 7 only 1.5 s worth of work is done, so the pass ends at 9.5 and the second bucket at 12.5; 1 s before, 0.5 s after."""
+    assert step_s([4, 8], exchange_s=[3, 3], forward_s=1, backward_s=8, update_s=0.5, slowdown=2) == 14
+
+
+def test_the_last_bucket_is_full_when_the_pass_ends_whatever_the_rounding() -> None:
+    assert 0.1 + 0.2 + 0.3 > 0.3 + 0.2 + 0.1  # in binary
+    assert ready_s([[2], [1], [0]], work=[0.3, 0.2, 0.1], backward_s=8)[-1] == 8
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ready_s([[0]], work=[-1], backward_s=1), "work must be a finite number of at least 0, got -1"),
+        (lambda: overlap([1], exchange_s=[-1], backward_s=1), "a time to send a bucket must be a finite number of at least 0, got -1"),
+        (lambda: overlap([1], exchange_s=[1], backward_s=1, slowdown=math.inf), "slowdown must be a finite number of at least 1, got inf"),
+        (lambda: overlap([1], exchange_s=[1, 1], backward_s=1), "exchange_s must be one for each of 1 buckets, got 2"),
+    ],
+)  # fmt: skip
+def test_a_bad_bucket_is_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        call()
