@@ -143,7 +143,10 @@ def forget_changed_tests() -> None:
 
 def report(found: Sequence[Verdict], known: dict[Mutant, str]) -> tuple[str, bool]:
     """A table with a line a module, then each survivor that nobody has accepted. The second value says whether all is well."""
-    lines, faults = [f"{'module':<28}{'mutants':>8}{'killed':>8}{'timeout':>8}{'equivalent':>11}{'survived':>9}{'score':>8}"], []
+    lines, faults = (
+        [f"{'module':<28}{'mutants':>8}{'killed':>8}{'timeout':>8}{'equivalent':>11}{'survived':>9}{'not run':>8}{'score':>8}"],
+        [],
+    )
     total: Counter[str] = Counter()
     for module in dict.fromkeys(v.module for v in found):
         mine = [v for v in found if v.module == module]
@@ -162,11 +165,11 @@ def report(found: Sequence[Verdict], known: dict[Mutant, str]) -> tuple[str, boo
 
 
 def row(name: str, count: Counter[str]) -> str:
-    """A line of the table. The score is the part killed of those that could be: an equivalent mutant is none."""
-    mutants, killed = count.total(), count["killed"] + count["timeout"]
-    could_be = mutants - count["equivalent"]
+    """A line of the table. The score is the part killed of those that were run and could be: an equivalent mutant can't."""
+    killed, left = count["killed"] + count["timeout"], count["not checked"]
+    could_be = count.total() - count["equivalent"] - left
     score = f"{killed / could_be:8.1%}" if could_be else f"{'–':>8}"
-    return f"{name:<28}{mutants:>8}{count['killed']:>8}{count['timeout']:>8}{count['equivalent']:>11}{could_be - killed:>9}{score}"
+    return f"{name:<28}{count.total():>8}{count['killed']:>8}{count['timeout']:>8}{count['equivalent']:>11}{could_be - killed:>9}{left:>8}{score}"
 
 
 class Children:
