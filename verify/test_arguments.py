@@ -142,7 +142,23 @@ def test_a_gpu_names_itself_and_its_rate(peaks: dict[str, float], memory: float,
         devices.Gpu(name="a", peaks=peaks, memory_bytes_per_s=memory, source=HERE)
 
 
-def test_as_many_machines_as_gpus_in_each_synchronize_all_the_same() -> None:
-    four = dataclasses.replace(cluster.BOOK_SERVER, gpus=2, nodes=2)
-    sent = sum(cluster.terms_s(way="ring", gradient_bytes=160e6, cluster=four))
-    assert cluster.step_s(way="ring", gradient_bytes=160e6, cluster=four, compute_s=1) == 1 + sent > 1
+@pytest.mark.parametrize(("gpus", "nodes"), [(2, 1), (1, 2), (2, 2)])
+def test_all_but_a_single_gpu_synchronize(gpus: int, nodes: int) -> None:
+    made = dataclasses.replace(cluster.BOOK_SERVER, gpus=gpus, nodes=nodes)
+    sent = sum(cluster.terms_s(way="ring", gradient_bytes=160e6, cluster=made))
+    assert cluster.step_s(way="ring", gradient_bytes=160e6, cluster=made, compute_s=1) == 1 + sent > 1
+
+
+def test_a_cluster_names_its_ports_and_its_buckets() -> None:
+    one = dataclasses.replace(cluster.BOOK_SERVER, gpus=1)
+    there_and_back = cluster.tasks(way="CPU", gradient_bytes=1, cluster=one)
+    assert [(task.name, task.role) for task in there_and_back] == [
+        ("GPU 0.0 out → CPU in", "transfer"),
+        ("CPU out → GPU 0.0 in", "transfer"),
+    ]
+    step = cluster.step_tasks(way="ring", gradient_bytes=1, cluster=cluster.BOOK_SERVER, compute_s=3, bucket_bytes=1)
+    assert [(task.name, task.streams[0], task.role, task.waits) for task in step] == [
+        ("forward", "GPU", "compute", ()),
+        ("backward 1", "GPU", "compute", ()),
+        ("bucket 1", "network", "transfer", (1,)),
+    ]

@@ -217,7 +217,7 @@ def test_a_trace_event_by_event() -> None:
         Task(name="A → B", streams=("A out", "B in"), duration_s=1 / 3, role="transfer"),
         Task(name="on", streams=("B in",), duration_s=1 / 3, role="update"),
     ])  # fmt: skip
-    text = trace({"ring · ": sends, "": run([])}, "s")
+    text = trace({"X ring · ": sends, "": run([])}, "s")
     found = json.loads(text)
     assert (found["displayTimeUnit"], found["otherData"]) == (
         "ms",
@@ -225,7 +225,7 @@ def test_a_trace_event_by_event() -> None:
     )
     third = 333333.333333
     assert found["traceEvents"] == [
-        {"ph": "M", "name": "process_name", "pid": 0, "tid": 0, "args": {"name": "ring"}},
+        {"ph": "M", "name": "process_name", "pid": 0, "tid": 0, "args": {"name": "X ring"}},
         {"ph": "M", "name": "thread_name", "pid": 0, "tid": 0, "args": {"name": "A out"}},
         {"ph": "M", "name": "thread_name", "pid": 0, "tid": 1, "args": {"name": "B in"}},
         {"ph": "X", "name": "A → B", "cat": "transfer", "pid": 0, "tid": 0, "ts": 0, "dur": third},

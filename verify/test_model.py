@@ -459,6 +459,10 @@ def test_in_round_r_a_gpu_sends_to_the_one_r_places_on() -> None:
     assert [task.waits for task in tasks[12:]] == [(last[i],) for i, _ in around]
 
 
+def test_the_ports_of_gpus_alone() -> None:
+    assert collectives.ports(1) == ("GPU 0 out", "GPU 0 in")
+
+
 def test_a_queue_without_tasks_has_both_its_lanes() -> None:
     assert book(tasks=0).schedule().lanes == LANES == ("Python", "GPU")
 

@@ -46,6 +46,7 @@ def test_right_values() -> None:
 def test_noise_by_hand() -> None:
     assert scaling.step_noise(lr=0.1, batch=2, sample_variance=3) == pytest.approx(0.015, rel=1e-15)  # 0.01 · 3 / 2
     assert scaling.step_noise(lr=0.1, batch=1, sample_variance=0) == 0  # samples that all agree
+    assert scaling.step_noise(lr=1, batch=1) == scaling.pass_noise(lr=1, batch=1, samples=1) == 1  # a variance of 1, left out
     assert scaling.pass_noise(lr=0.1, batch=2, samples=10, sample_variance=3) == pytest.approx(0.075, rel=1e-15)  # 5 such steps
 
 
