@@ -231,7 +231,7 @@ def audit_sources(
             audit_page(path, texts[path], evaluator, audit)
     for page in audit.pages.values():
         audit.faults += check_links(page, docs.parent, audit.pages)
-    audit.faults += check_exempt(exempt(audit), docs.parent / EXEMPT, audit.pages)
+    audit.faults += check_exempt(exempt(audit), docs.parent / EXEMPT, [path for path in audit.pages if path not in audit.unread])
     config = docs.parent / CONFIG
     if CONFIG in texts or config.exists():
         settings = texts.get(CONFIG) or source_of(config)

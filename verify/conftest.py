@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from macros.site import alone
 from verify.checkout import ROOT, build, copy, offline, replace
 from verify.server import serve
 
@@ -17,13 +19,26 @@ if TYPE_CHECKING:
     from verify.browser import Visitor
 
 
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that is made once for all workers of a run: the first one to need it makes it, the others wait."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    with alone(folder.with_name(f"{name}-lock")):
+        if not folder.exists():
+            make(folder.with_name(f"{name}-new"))
+            folder.with_name(f"{name}-new").rename(folder)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """This checkout, built once."""
-    path = tmp_path_factory.mktemp("built") / "site"
-    done = build(ROOT, path)
-    assert done.returncode == 0, done.stdout
-    return path
+
+    def make(folder: Path) -> None:
+        done = build(ROOT, folder)
+        assert done.returncode == 0, done.stdout
+
+    return once(tmp_path_factory, "built", make)
 
 
 FIGURES = """
@@ -56,7 +71,7 @@ def _rates(**ticks: Any) -> Drawn:
     return _drawn(figure.update_layout(xaxis={"range": [0, 5e9], **ticks}))
 
 
-FIGURES |= {"odd": _odd, "five": _five, "bare-rates": _rates, "rates": lambda: _rates(tickvals=[0, 5e9], ticktext=["0", text.show(5e9, "GB/s")])}
+FIGURES |= {"odd": _odd, "five": _five, "bare-rates": _rates, "rates": lambda: _rates(tickvals=[0, 5e9], ticktext=[text.show(x, "GB/s") for x in (0.0, 5e9)])}
 """
 PROBE = r"""---
 title: Probe
@@ -99,15 +114,18 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     The page has a figure in the second of two tabs and again below, one with odd labels in a fold, one with five entries in its legend, and
     two that reach up to 5 GB/s; and braces, in a formula and in code.
     """
-    project = copy(tmp_path_factory.mktemp("probed") / "project")
-    with (project / "macros/figures/act6.py").open("a", encoding="utf-8") as figures:
-        figures.write(FIGURES)
-    (project / "docs/probe.md").write_text(PROBE, encoding="utf-8")
-    replace(project / "mkdocs.yml", "  - numbers.md", "  - probe.md\n  - numbers.md")
-    (project / "offline").mkdir()
-    done = build(project, project / "site", environment=offline(project / "offline"))
-    assert done.returncode == 0, done.stdout
-    return project
+
+    def make(project: Path) -> None:
+        copy(project)
+        with (project / "macros/figures/act6.py").open("a", encoding="utf-8") as figures:
+            figures.write(FIGURES)
+        (project / "docs/probe.md").write_text(PROBE, encoding="utf-8")
+        replace(project / "mkdocs.yml", "  - numbers.md", "  - probe.md\n  - numbers.md")
+        (project / "offline").mkdir()
+        done = build(project, project / "site", environment=offline(project / "offline"))
+        assert done.returncode == 0, done.stdout
+
+    return once(tmp_path_factory, "probed", make)
 
 
 @pytest.fixture(scope="session")
