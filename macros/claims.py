@@ -31,7 +31,7 @@ MULTIPLES = {
 _ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
 _PREFIXES = sorted((*SAME, *COMPARISONS), key=len, reverse=True)
 
-_NUMBER = r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|[+-]?\.[0-9]+"
+_NUMBER = r"[+-]?(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|[+-]?\.[0-9]+"
 _NUMERAL = re.compile(
     rf"(?P<digits>{_NUMBER})(?:\s*[×x*]\s*10\^(?P<power>-?[0-9]+)|[eE](?P<exponent>[+-]?[0-9]+))?(?![0-9.]|,[0-9])"
 )

@@ -90,7 +90,7 @@ def test_what_is_read_of_several(words: str, expected: list[tuple[Any, str]]) ->
 
 
 @pytest.mark.parametrize("words", [
-    "", " ", "ms", "sixty-ish", "60 ms 61 ms", "60 ms or 61", "60 ms (61)", "6 0 ms", "60. ms", "60..1 ms", "1,00 ms", "10,0000 ms", "60 msx", "60 m", "60 Mb",
+    "", " ", "ms", "sixty-ish", "60 ms 61 ms", "60 ms or 61", "60 ms (61)", "6 0 ms", "60. ms", "60..1 ms", "1,00 ms", "0,060 s", "00,060 s", "-0,060 s", "10,0000 ms", "60 msx", "60 m", "60 Mb",
     "about", "about about 60 ms", "６０ ms", "٦٠ ms", "60/61 ms", "±60 ms", "60 ± 1 ms", "1e", "10^", "10^2.5", "1e999999999", "10^999999999", "four five",
     "twenty twenty", "hundred hundred", "one part in", "one part in 0", "one part in 10 ms", "a billion orders of magnitude", "[]", "[1, ]", "[a]",
     "60 ms–", "–60 ms", "the 60 ms", "60 ms!", "=60 ms", "60ms61", "0x10", "1_000",
@@ -319,3 +319,40 @@ def test_the_message_names_quote_value_and_way() -> None:
     assert complaint("61 ms", sync.one_gpu) == (
         'quotes 61 ms for sync.one_gpu, the model says 60 ms (0.06 s = 2·(4−1)·160 MB / 16 GB/s); write "60 ms"'
     )
+
+
+UNITS_IN_ORDER = ", ".join(UNITS)
+
+
+@pytest.mark.parametrize(("words", "values", "says"), [
+    (60, (0.06,), 'the words of a quote come first, in straight quotes: q("60 ms", sync.one_gpu)'),
+    (" ", (0.06,), 'the words of a quote are empty: write what the page should say, such as "60 ms"'),
+    ("1e301 ms", (0.06,), '"1e301 ms" holds a power of ten beyond 300'),
+    ("10^-301 s", (0.06,), '"10^-301 s" holds a power of ten beyond 300'),
+    ("a thousand orders of magnitude", (0.06,), '"a thousand orders of magnitude" holds a power of ten beyond 300'),
+    ("60 milisecond", (0.06,), 'cannot read "60 milisecond": "milisecond" is not a unit this site uses; did you mean millisecond?'),
+    ("60 furlongs", (0.06,), f'cannot read "60 furlongs": "furlongs" is not a unit this site uses: {UNITS_IN_ORDER}'),
+    ("60 Mb", (0.06,), 'cannot read "60 Mb": "Mb" is ambiguous: write MB or Mbit/s'),
+    ("1,5 ms", (0.06,), 'cannot read "1,5 ms": write 1.5 ms, with a point'),
+    ("0,125 ms", (0.06,), 'cannot read "0,125 ms": write 0.125 ms, with a point'),
+    ("only 60 ms", (0.06,), 'cannot read "only 60 ms": put "only" before the call'),
+    ("just over all 60 ms", (0.06,), 'cannot read "just over all 60 ms": put "just over all" before the call'),
+    ("soon", (0.06,), '"soon" holds no number this site can read'),
+    ("60 ms", (), '"60 ms" names no number of the book: write q("60 ms", name)'),
+    ("10–20 ms", (0.06,), 'a range needs both its ends: "10–20 ms" holds 2 numbers, a.b 1 value'),
+    ("20 ms", (0.06, 0.06), '"20 ms" holds 1 number, a.b, a.b 2 values'),
+    ("[10, 20] ms", (0.06,), '"[10, 20] ms" holds 2 numbers, a.b 1 value'),
+    ("60 MB", (0.06,), 'quotes "60 MB", which is a size in bytes, for a.b, a time; write "60 ms"'),
+    ("60", (0.06,), 'quotes "60", which has no unit, for a.b, a time; write "60 ms"'),
+    ("4×", ((4, ""),), 'quotes "4×", which is a ratio, for a.b, a count; write "4"'),
+    ("400%", ((4, ""),), 'quotes "400%", which is a ratio, for a.b, a count; write "4"'),
+    ("0 ms", (0.06,), 'quotes 0 ms for a.b, which is not 0 but 60 ms; write "60 ms"'),
+    ("61 ms", (0.06,), f'quotes 61 ms for a.b, the model says 60 ms (given, {HERE}); write "60 ms"'),
+    ("[10, 21] ms", ((0.01, 0.02),), f'quotes [10, 21] ms for a.b, the model says 20 ms (given, {HERE}); write "[10, 20] ms"'),
+    ("11–21 ms", (0.01, 0.02), f'quotes 11–21 ms for a.b, the model says 10 ms (given, {HERE}); and for a.b, the model says 20 ms (given, {HERE}); write "10–20 ms"'),
+    ("20–10 ms", (0.01, 0.02), 'quotes 20–10 ms, whose ends stand the other way round; write "10–20 ms"'),
+    ("10–20 ms", (0.02, 0.01), 'quotes 10–20 ms, whose names stand the other way round: write q("10–20 ms", a.b, a.b)'),
+])  # fmt: skip
+def test_what_is_wrong_is_said_in_full(words: Any, values: tuple[Any, ...], says: str) -> None:
+    quantities = [number(*v) if isinstance(v, tuple) and isinstance(v[1], str) else number(v) for v in values]
+    assert complaint(words, *quantities) == says
