@@ -144,7 +144,7 @@ def exact(value: float | int, unit: str) -> str:
     text = f"{Decimal(number.numerator) / Decimal(number.denominator):.15g}"
     if "e" in text:
         mantissa, power = text.split("e")
-        text = f"{mantissa}·10{str(int(power)).translate(SUPERSCRIPTS)}"
+        text = f"{Decimal(mantissa).normalize()}·10{str(int(power)).translate(SUPERSCRIPTS)}"
     text = text.replace("-", "−")
     return f"{text}{NBSP}{unit}" if unit and unit not in ("×", "%") else f"{text}{unit}"
 

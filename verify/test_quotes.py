@@ -22,7 +22,7 @@ from macros.claims import Claim, read
 from macros.quantity import Drift, Quantity, QuoteError, groups, of
 from perfmodel.number import Ledger
 from perfmodel.sources import HERE
-from perfmodel.units import UNITS, Unit
+from perfmodel.units import NONE, UNITS, Unit
 
 steady = settings(derandomize=True, deadline=None, max_examples=300)
 # How many of the SI unit one unit is, by hand: the code under test takes it from the table.
@@ -356,3 +356,56 @@ UNITS_IN_ORDER = ", ".join(UNITS)
 def test_what_is_wrong_is_said_in_full(words: Any, values: tuple[Any, ...], says: str) -> None:
     quantities = [number(*v) if isinstance(v, tuple) and isinstance(v[1], str) else number(v) for v in values]
     assert complaint(words, *quantities) == says
+
+
+# By hand: the unit an author would take, and the digits a pencil would leave.
+@pytest.mark.parametrize(("value", "prefer", "best"), [
+    (0.06, "ms", "ms"), (0.0001, "ms", "ms"), (0.00009, "ms", "µs"), (9.999, "ms", "ms"), (10.0, "ms", "s"), (-10.0, "ms", "s"), (-0.06, "ms", "ms"),
+    (-0.00005, "s", "µs"), (0.0, "ms", "ms"), (1e-12, "ms", "ns"), (1e-12, "s", "ns"), (0.001, "s", "ms"), (36_000.0, "s", "h"), (5_184_000.0, "s", "days"),
+    (86_400.0 * 365, "s", "years"), (300.0, "min", "min"), (3.0, "min", "s"), (86_400.0 * 60, "months", "months"),
+    (86_400.0, "months", "days"), (2e10, "MB", "GB"), (9.999e9, "MB", "MB"), (1e10, "MB", "GB"), (20_000 * 2**20, "MiB", "GB"), (2**20, "MiB", "MiB"),
+    (3e5 / 8, "Gbit/s", "kbit/s"), (3e5, "GB/s", "KB/s"), (1e15, "GB/s", "TB/s"), (0.5, "B", "B"), (0.01, "B", "B"), (1e15, "FLOP", "TFLOP"),
+    (0.00001, "×", "×"), (0.00001, "%", "%"), (100_000, "ticks", "ticks"), (1e6, "IOPS", "IOPS"), (100_000, "", ""), (0.001, "", ""),
+])  # fmt: skip
+def test_the_unit_that_reads_best(value: float, prefer: str, best: str) -> None:
+    assert text.best_unit(value, UNITS[prefer].dim if prefer else NONE, prefer) == best
+
+
+@pytest.mark.parametrize(("value", "unit", "places", "shown"), [
+    (0.06, "ms", None, "60 ms"), (1 / 3, "", None, "0.333"), (1 / 30, "", None, "0.0333"), (10 / 3, "", None, "3.33"), (31 / 3, "", None, "10.3"),
+    (1000 / 3, "", None, "333"), (10_000 / 3, "", None, "3333"), (100_000 / 3, "", None, "33,333"), (0.99995, "", None, "0.99995"), (0.999995, "", None, "1.000"),
+    (2.0, "×", 2, "2.00×"), (0.25, "%", None, "25%"), (0.001, "s", 0, "0.001 s"), (0.0004, "s", 2, "0.0004 s"), (0.0, "s", 2, "0.00 s"), (-3.0, "s", None, "−3 s"),
+    (12_345.678, "", 1, "12,345.7"), (1234.5, "", 0, "1235"), (12_345, "", -2, "12,300"), (9999.5, "", 0, "10,000"), (1.0, "ticks", None, "1 tick"),
+    (86_400.0, "days", None, "1 day"), (86_400.0, "days", 1, "1.0 days"), (31_536_000.0, "years", None, "1 year"), (2_628_000.0, "months", None, "1 month"),
+    (2_628_000.0 * 2, "months", None, "2 months"), (0.001, "ms", None, "1 ms"), (-12_345.0, "", None, "−12,345"), (-1234.0, "", None, "−1234"),
+])  # fmt: skip
+def test_a_number_is_shown_with_the_digits_that_it_needs(value: float, unit: str, places: int | None, shown: str) -> None:
+    assert text.show(value, unit, places).replace(text.NBSP, " ") == shown
+
+
+@pytest.mark.parametrize(("value", "unit", "digits"), [
+    (0.06, "s", "0.06\u00a0s"), (160e6, "MB", "160\u00a0MB"), (1 / 3, "", "0.333333333333333"), (1e-9, "s", "1·10⁻⁹\u00a0s"), (-1e-9, "s", "−1·10⁻⁹\u00a0s"),
+    (1.5e20, "B", "1.5·10²⁰\u00a0B"), (2.5, "×", "2.5×"), (0.25, "%", "25%"), (-2.0, "", "−2"), (123456.789012345, "", "123456.789012345"),
+])  # fmt: skip
+def test_an_exact_number_has_all_its_digits(value: float, unit: str, digits: str) -> None:
+    assert text.exact(value, unit) == digits
+
+
+@pytest.mark.parametrize(("typed", "printed"), [
+    ("5 us", "5\u00a0µs"), ("5us", "5us"), ("5 μs", "5\u00a0µs"), ("bus 5", "bus 5"), ("4x", "4×"), ("4 x", "4×"), ("x4", "×4"), ("x 4", "×4"), ("4 xs", "4\u00a0xs"), ("ax4", "ax4"),
+    ("10^-15", "10⁻¹⁵"), ("10^6 B", "10⁶\u00a0B"), ("2x10^6", "2\u00a0×10⁶"), ("2 * 10^6", "2\u00a0× 10⁶"), ("2 x 10⁶", "2\u00a0× 10⁶"),
+    ("-3 ms", "−3\u00a0ms"), ("(-3)", "(−3)"), ("a-3", "a-3"), ("2)-3", "2)-3"), ("[-3]", "[−3]"), ("<= 3", "≤ 3"), ("<=3", "≤ 3"), (">=  3 ms", "≥ 3\u00a0ms"), ("< 3", "< 3"),
+    ("10-20 ms", "10–20\u00a0ms"), ("10 - 20 ms", "10–20\u00a0ms"), ("1,000-2,000", "1,000–2,000"), ("1.5-2.5", "1.5–2.5"), ("2024-05-01", "2024-05-01"),
+    ("160-megabyte", "160-megabyte"), (" 3   ms ", "3\u00a0ms"), ("3\u2009ms", "3\u00a0ms"), ("3\u00a0ms", "3\u00a0ms"), ("3\nms", "3\u00a0ms"), ("25 %", "25\u00a0%"), ("10⁶ B", "10⁶\u00a0B"),
+    ("2 ×", "2\u00a0×"), ("between 10 and 20 ms", "between 10\u00a0and 20\u00a0ms"), ("three ms", "three ms"), ("2 µs", "2\u00a0µs"),
+])  # fmt: skip
+def test_what_is_typed_is_set_as_print(typed: str, printed: str) -> None:
+    assert text.typeset(typed) == printed
+
+
+@pytest.mark.parametrize(("typed", "read_as"), [
+    ("6\u00a0ms", "6 ms"), ("6\u200bms", "6 ms"), (" 6 \n\t ms ", "6 ms"), ("−6", "-6"), ("5 μs", "5 µs"), ("160‑megabyte", "160-megabyte"), ("10⁻¹⁵", "10^-15"),
+    ("10⁶ B", "10^6 B"), ("2×10⁰¹²³⁴⁵⁶⁷⁸⁹", "2×10^0123456789"), ("2⁶", "2⁶"), ("6\ufeffms", "6 ms"),
+])  # fmt: skip
+def test_what_is_typed_is_read_in_one_spelling(typed: str, read_as: str) -> None:
+    assert text.normalise(typed) == read_as
