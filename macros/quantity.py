@@ -71,14 +71,14 @@ class Quantity:
             raise QuoteError(f"cannot divide by {right.expr}, which is 0")
         level = _LEVEL[sign]
 
-        def side(q: Quantity, form: str, *, tight: bool) -> str:
+        def side(q: Quantity, form: str, *, tight: bool = False) -> str:
             return f"({form})" if q.level < level or (tight and q.level == level) else form
 
         tight = sign in "-/"
         join = f" {sign} "
-        expr = join.join((side(left, left.expr, tight=False), side(right, right.expr, tight=tight)))
+        expr = join.join((side(left, left.expr), side(right, right.expr, tight=tight)))
         shown = {"*": "·", "-": " − ", "+": " + ", "/": " / "}[sign]
-        filled = shown.join((side(left, left.filled, tight=False), side(right, right.filled, tight=tight)))
+        filled = shown.join((side(left, left.filled), side(right, right.filled, tight=tight)))
         numbers = tuple(dict.fromkeys((*left.numbers, *right.numbers)))
         return Quantity(value(left.value, right.value), dim, expr, numbers, level, filled)
 

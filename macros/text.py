@@ -73,8 +73,6 @@ def places_of(value: Fraction, significant: int = 3) -> int:
     >>> places_of(Fraction(75, 10)), places_of(Fraction(40, 3)), places_of(Fraction("0.99995"))
     (1, 1, 5)
     """
-    if value == 0:
-        return 0
     for places in range(6):
         if (value * 10**places).denominator == 1:
             return places
@@ -89,7 +87,7 @@ def places_of(value: Fraction, significant: int = 3) -> int:
 
 def best_unit(value: float, dim: Dim, prefer: str) -> str:
     """The unit to show `value` in: `prefer`, or a neighbour of the same family when that would read badly (0.0003 s)."""
-    if not prefer or value == 0 or prefer in ("×", "%", "ticks", "IOPS"):
+    if not prefer or value == 0 or prefer in ("×", "%"):
         return prefer
     size = abs(in_unit(value, UNITS[prefer]))
     if Fraction(1, 10) <= size < 10_000:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from macros import claims, quotes, text
 from macros.claims import Claim, read
 from macros.quantity import Drift, Quantity, QuoteError, groups, of
+from macros.quantity import shown as quantity_text
 from perfmodel.number import Ledger
 from perfmodel.sources import HERE
 from perfmodel.units import NONE, UNITS, Unit
@@ -362,10 +363,10 @@ def test_what_is_wrong_is_said_in_full(words: Any, values: tuple[Any, ...], says
 @pytest.mark.parametrize(("value", "prefer", "best"), [
     (0.06, "ms", "ms"), (0.0001, "ms", "ms"), (0.00009, "ms", "µs"), (9.999, "ms", "ms"), (10.0, "ms", "s"), (-10.0, "ms", "s"), (-0.06, "ms", "ms"),
     (-0.00005, "s", "µs"), (0.0, "ms", "ms"), (1e-12, "ms", "ns"), (1e-12, "s", "ns"), (0.001, "s", "ms"), (36_000.0, "s", "h"), (5_184_000.0, "s", "days"),
-    (86_400.0 * 365, "s", "years"), (300.0, "min", "min"), (3.0, "min", "s"), (86_400.0 * 60, "months", "months"),
+    (86_400.0 * 365, "s", "years"), (300.0, "min", "min"), (3.0, "min", "s"), (120.0, "ms", "s"), (0.000095, "ms", "µs"), (86_400.0 * 60, "months", "months"),
     (86_400.0, "months", "days"), (2e10, "MB", "GB"), (9.999e9, "MB", "MB"), (1e10, "MB", "GB"), (20_000 * 2**20, "MiB", "GB"), (2**20, "MiB", "MiB"),
     (3e5 / 8, "Gbit/s", "kbit/s"), (3e5, "GB/s", "KB/s"), (1e15, "GB/s", "TB/s"), (0.5, "B", "B"), (0.01, "B", "B"), (1e15, "FLOP", "TFLOP"),
-    (0.00001, "×", "×"), (0.00001, "%", "%"), (100_000, "ticks", "ticks"), (1e6, "IOPS", "IOPS"), (100_000, "", ""), (0.001, "", ""),
+    (0.00001, "×", "×"), (0.00001, "%", "%"), (200.0, "%", "%"), (100_000, "ticks", "ticks"), (1e6, "IOPS", "IOPS"), (100_000, "", ""), (0.001, "", ""),
 ])  # fmt: skip
 def test_the_unit_that_reads_best(value: float, prefer: str, best: str) -> None:
     assert text.best_unit(value, UNITS[prefer].dim if prefer else NONE, prefer) == best
@@ -375,7 +376,7 @@ def test_the_unit_that_reads_best(value: float, prefer: str, best: str) -> None:
     (0.06, "ms", None, "60 ms"), (1 / 3, "", None, "0.333"), (1 / 30, "", None, "0.0333"), (10 / 3, "", None, "3.33"), (31 / 3, "", None, "10.3"),
     (1000 / 3, "", None, "333"), (10_000 / 3, "", None, "3333"), (100_000 / 3, "", None, "33,333"), (0.99995, "", None, "0.99995"), (0.999995, "", None, "1.000"),
     (2.0, "×", 2, "2.00×"), (0.25, "%", None, "25%"), (0.001, "s", 0, "0.001 s"), (0.0004, "s", 2, "0.0004 s"), (0.0, "s", 2, "0.00 s"), (-3.0, "s", None, "−3 s"),
-    (12_345.678, "", 1, "12,345.7"), (1234.5, "", 0, "1235"), (12_345, "", -2, "12,300"), (9999.5, "", 0, "10,000"), (1.0, "ticks", None, "1 tick"),
+    (1234.5, "", 1, "1234.5"), (1 / 10.9, "", None, "0.0917"), (1e-7, "", None, "0.000000100"), (12_345.678, "", 1, "12,345.7"), (1234.5, "", 0, "1235"), (12_345, "", -2, "12,300"), (9999.5, "", 0, "10,000"), (1.0, "ticks", None, "1 tick"),
     (86_400.0, "days", None, "1 day"), (86_400.0, "days", 1, "1.0 days"), (31_536_000.0, "years", None, "1 year"), (2_628_000.0, "months", None, "1 month"),
     (2_628_000.0 * 2, "months", None, "2 months"), (0.001, "ms", None, "1 ms"), (-12_345.0, "", None, "−12,345"), (-1234.0, "", None, "−1234"),
 ])  # fmt: skip
@@ -409,3 +410,66 @@ def test_what_is_typed_is_set_as_print(typed: str, printed: str) -> None:
 ])  # fmt: skip
 def test_what_is_typed_is_read_in_one_spelling(typed: str, read_as: str) -> None:
     assert text.normalise(typed) == read_as
+
+
+@pytest.fixture
+def group() -> Any:
+    ledger = Ledger()
+    ledger.given("a.time", 0.06, "ms", "a time", HERE)
+    ledger.given("a.size", 160e6, "MB", "a size", HERE)
+    ledger.given("a.count", 4, "", "a count", HERE)
+    ledger.given("a.list", (3, 6), "", "a list", HERE)
+    ledger.given("a.steps", 0.5, "×", "a part", HERE)
+    return groups(ledger)["a"]
+
+
+@pytest.mark.parametrize(("combine", "value", "expr", "filled"), [
+    (lambda a: 3 + a.count, 7, "3 + a.count", "3 + 4"), (lambda a: a.count + 3, 7, "a.count + 3", "4 + 3"), (lambda a: 3 - a.count, -1, "3 - a.count", "3 − 4"),
+    (lambda a: a.count - 3, 1, "a.count - 3", "4 − 3"), (lambda a: 2 * a.count, 8, "2 * a.count", "2·4"), (lambda a: a.count * 2, 8, "a.count * 2", "4·2"),
+    (lambda a: 2 / a.count, 0.5, "2 / a.count", "2 / 4"), (lambda a: a.count / 2, 2, "a.count / 2", "4 / 2"), (lambda a: 2.0 * a.time, 0.12, "2 * a.time", "2·60 ms"),
+    (lambda a: a.count * 2 * 3, 24, "a.count * 2 * 3", "4·2·3"), (lambda a: a.count / 2 / 4, 0.5, "a.count / 2 / 4", "4 / 2 / 4"),
+    (lambda a: a.count / (2 / a.count), 8, "a.count / (2 / a.count)", "4 / (2 / 4)"), (lambda a: a.count - 1 - 2, 1, "a.count - 1 - 2", "4 − 1 − 2"),
+    (lambda a: a.count - (a.count - 1), 1, "a.count - (a.count - 1)", "4 − (4 − 1)"), (lambda a: a.count + (a.count - 1), 7, "a.count + a.count - 1", "4 + 4 − 1"),
+    (lambda a: (a.count + 1) * 2, 10, "(a.count + 1) * 2", "(4 + 1)·2"), (lambda a: 2 * (a.count - 1), 6, "2 * (a.count - 1)", "2·(4 − 1)"),
+    (lambda a: a.count * (a.count / 2), 8, "a.count * a.count / 2", "4·4 / 2"), (lambda a: a.count * a.steps, 2, "a.count * a.steps", "4·0.5×"),
+])  # fmt: skip
+def test_what_is_combined_says_how(group: Any, combine: Callable[[Any], Quantity], value: float, expr: str, filled: str) -> None:
+    q = combine(group)
+    assert math.isclose(q.value, value, rel_tol=1e-12)
+    assert (q.expr, q.filled.replace(text.NBSP, " ")) == (expr, filled)
+
+
+@pytest.mark.parametrize(("combine", "says"), [
+    (lambda a: a.list + 1, "a list cannot take part in arithmetic: a.list + 1"), (lambda a: 2 * a.list, "a list cannot take part in arithmetic: 2 * a.list"),
+    (lambda a: a.time + a.size, "cannot add a.time (a time) and a.size (a size in bytes)"), (lambda a: a.time - 1, "cannot subtract a.time (a time) and 1 (a plain number)"),
+    (lambda a: a.time / (a.count - 4), "cannot divide by a.count - 4, which is 0"), (lambda a: a.time**2, "a call combines numbers with + - * / only: a.time"),
+    (lambda a: -a.time, "a call combines numbers with + - * / only: a.time"), (lambda a: str(a.time), 'a number needs its words: write q("60 ms", a.time)'),
+    (lambda a: a.time * 0.5, "a call holds names and whole numbers: 0.5 needs a name in the book"), (lambda a: a.time * "a.time", "a name stands without quotes: a.time"),
+    (lambda a: a.time * "x", 'expected a number of the book, such as sync.one_gpu, got "x"'), (lambda a: a.time * [1], "expected a number of the book, such as sync.one_gpu, got a list"),
+    (lambda a: a.time * abs, "expected a number of the book, such as sync.one_gpu, got a macro"), (lambda a: a.time * True, "expected a number of the book, such as sync.one_gpu, got True"),
+    (lambda a: a.time * a, "a is a group: write a.time, a.size, a.count, …"), (lambda a: a.tme, "a.tme is not a number of the book; did you mean a.time?"),
+    (lambda a: a.zzzzzzzzz, "a.zzzzzzzzz is not a number of the book; the Numbers page lists them all"),
+])  # fmt: skip
+def test_what_cannot_be_combined_says_why(group: Any, combine: Callable[[Any], Any], says: str) -> None:
+    with pytest.raises(QuoteError) as error:
+        combine(group)
+    assert str(error.value) == says
+
+
+@pytest.mark.parametrize(("combine", "shown"), [
+    (lambda a: a.time, "60 ms"), (lambda a: a.time * 2, "120 ms"), (lambda a: a.count * 2, "8"), (lambda a: a.count / 2, "2×"), (lambda a: a.size / a.time, "2.67 GB/s"),
+    (lambda a: a.time * a.time, "0.0036 (s^2)"), (lambda a: a.list, "[3, 6]"), (lambda a: a.count * a.steps, "2×"), (lambda a: a.time / a.time, "1×"), (lambda a: a.time * a.steps, "30 ms"),
+])  # fmt: skip
+def test_what_is_combined_is_shown_in_a_unit_that_fits(group: Any, combine: Callable[[Any], Quantity], shown: str) -> None:
+    assert quantity_text(combine(group)).replace(text.NBSP, " ") == shown
+
+
+def test_a_group_names_three_of_its_numbers(group: Any) -> None:
+    ledger = Ledger()
+    for name in ("b.x", "b.y", "bc.z"):
+        ledger.given(name, 1, "", "a number", HERE)
+    few = groups(ledger)
+    assert [*few] == ["b", "bc"]
+    assert str(few["b"]) == "b is a group: write b.x, b.y"
+    with pytest.raises(AttributeError, match="^__wrapped__$"):
+        few["b"].__wrapped__  # noqa: B018
