@@ -264,3 +264,54 @@ def test_where_html_cannot_go_what_no_quote_holds_belongs_in_the_text() -> None:
     for text in ("faster than that", "4 May 2024", "doubled"):
         assert naked.cure(naked.findings(text)[0], macro="qt") == naked.IN_THE_TEXT
     assert "plain" not in naked.cure(naked.findings("60 ms")[0], macro="qt")
+
+
+WHY = ', or say why not: [= plain("{}", why="…") =]'
+INSIDE = "put it inside: [= q({}) =]"
+BOUNDING = 'put it inside, with the number that it bounds: [= q("{}", name) =]; where it bounds none, take another word'
+MUST = 'the words in the quotes of the call must hold it, such as q("60 ms", sync.one_gpu)'
+A_SIDE = 'say on which side it lies, with the number that it bounds: [= q("under 60 ms", sync.one_gpu) =]'
+
+
+@pytest.mark.parametrize(("text", "names", "cure"), [
+    ("60 ms", ["a.b", "a.c"], 'bind it: [= q("60 ms", a.b) =]' + WHY.format("60 ms")), ("60 ms", [], 'bind it: [= q("60 ms", name) =]' + WHY.format("60 ms")),
+    ("eight tasks", [], 'bind it: [= q("eight", name) =] tasks' + WHY.format("eight tasks")), ("one-third", [], 'bind it: [= q("one third", name) =]' + WHY.format("one-third")),
+    ("two busy GPUs", ["a.b"], 'bind it: [= q("two", a.b) =] busy GPUs' + WHY.format("two busy GPUs")), ("60-millisecond", [], 'bind it: [= q("60-millisecond", name) =]' + WHY.format("60-millisecond")),
+    ("10–20 ms", ["a.b"], 'bind it: [= q("10–20 ms", first, second) =]' + WHY.format("10–20 ms")), ("2017", [], 'bind it: [= q("2017", name) =], or say why not: [= plain("2017", why="a year") =]'),
+    ("1985", ["a.b"], 'bind it: [= q("1985", a.b) =]' + WHY.format("1985")), ("2100", [], 'bind it: [= q("2100", name) =]' + WHY.format("2100")), ("4 May 2024", [], 'say that it is one: [= plain("4 May 2024", why="a date") =]'),
+    ("doubled", [], 'say it in words that a call can hold, such as [= q("twice", name) =]' + WHY.format("doubled")), ("tripling", [], 'say it in words that a call can hold, such as [= q("three times", name) =]' + WHY.format("tripling")),
+    ("Quadrupled", [], 'say it in words that a call can hold, such as [= q("four times", name) =]' + WHY.format("Quadrupled")), ("halved", [], 'say it in words that a call can hold, such as [= q("half", name) =]' + WHY.format("halved")),
+    ("quarters", [], 'say it in words that a call can hold, such as [= q("a quarter", name) =]' + WHY.format("quarters")),
+    ("hundreds of bytes", [], 'say it in words that a call can hold, such as [= q("60 ms", name) =]' + WHY.format("hundreds of bytes")),
+    ("as quick as", [], 'bind it: [= rel("as fast as", first, second) =]' + WHY.format("as quick as")), ("as quickly as", [], 'bind it: [= rel("as fast as", first, second) =]' + WHY.format("as quickly as")),
+    ("as fast as", [], 'bind it: [= rel("as fast as", first, second) =]' + WHY.format("as fast as")), ("as slow as", [], 'bind it: [= rel("as slow as", first, second) =]' + WHY.format("as slow as")),
+    ("as slowly as", [], 'bind it: [= rel("as slow as", first, second) =]' + WHY.format("as slowly as")), ("just as long as", [], 'bind it: [= rel("as long as", first, second) =]' + WHY.format("as long as")),
+    ("as much work as", [], 'bind it: [= rel("as much as", first, second) =]' + WHY.format("as much work as")), ("As many links as", [], 'bind it: [= rel("as many as", first, second) =]' + WHY.format("As many links as")),
+    ("as large as", [], 'bind it: [= rel("the same", first, second) =]' + WHY.format("as large as")), ("has the same size as", [], 'bind it: [= rel("the same", first, second) =]' + WHY.format("the same size as")),
+    ("Faster by far than", [], 'bind it: [= rel("faster", first, second) =]' + WHY.format("Faster by far than")), ("higher, than", [], 'bind it: [= rel("higher", first, second) =]' + WHY.format("higher, than")),
+    ("heavier than", [], 'bind it: [= rel("more", first, second) =]' + WHY.format("heavier than")), ("is equal to", [], 'bind it: [= rel("equal to", first, second) =]' + WHY.format("is equal to")),
+    ("are equal", [], 'bind it: [= rel("equal", first, second) =]' + WHY.format("are equal")), ("the Slowest", [], 'bind it: [= rel("slowest", first, second) =]' + WHY.format("Slowest")),
+])  # fmt: skip
+def test_a_cure_is_a_call_to_paste_and_a_way_out(text: str, names: list[str], cure: str) -> None:
+    [finding] = naked.findings(text)
+    assert naked.cure(finding, names) == cure
+
+
+@pytest.mark.parametrize(("text", "quote", "cure"), [
+    (f"{QUOTE} ms", "8", INSIDE.format('"8 ms", a.b')), (f"{QUOTE}ms", "8", INSIDE.format('"8ms", a.b')), (f"{QUOTE}-megabyte", "8", INSIDE.format('"8-megabyte", a.b')),
+    (f"{QUOTE} × faster", "8", INSIDE.format('"8 ×", a.b')), (f"{QUOTE} times as long", "8", INSIDE.format('"8 times", a.b')), (f"{QUOTE} per second", "160 MB", INSIDE.format('"160 MB/s", a.b')),
+    (f"{QUOTE} per seconds", "160 MB", INSIDE.format('"160 MB/s", a.b')), (f"−{QUOTE}", "60 ms", INSIDE.format('"−60 ms", a.b')), (f"is minus {QUOTE}", "60 ms", INSIDE.format('"−60 ms", a.b')),
+    (f"under {QUOTE}", "60 ms", BOUNDING.format("under 60 ms")), (f"under about {QUOTE}", "60 ms", BOUNDING.format("under 60 ms")), (f"At most just {QUOTE}", "60 ms", BOUNDING.format("At most 60 ms")),
+    (f"over the {QUOTE}", "60 ms", BOUNDING.format("over 60 ms")), (f"nearly {QUOTE}", "60 ms", A_SIDE), (f"Almost {QUOTE}", "60 ms", A_SIDE), (f"{QUOTE} ms", "60 ms", MUST), (f"{QUOTE} ms", "", MUST),
+    (f"{QUOTE} or more", "60 ms", INSIDE.format('"at least 60 ms", a.b')), (f"{QUOTE} and up", "60 ms", INSIDE.format('"at least 60 ms", a.b')), (f"{QUOTE}+ of them", "60 ms", INSIDE.format('"at least 60 ms", a.b')),
+    (f"{QUOTE} at least", "60 ms", INSIDE.format('"at least 60 ms", a.b')), (f"{QUOTE} or less", "60 ms", INSIDE.format('"at most 60 ms", a.b')), (f"{QUOTE} or fewer", "60", INSIDE.format('"at most 60", a.b')),
+    (f"{QUOTE} and below", "60 ms", INSIDE.format('"at most 60 ms", a.b')), (f"{QUOTE} and under", "60 ms", INSIDE.format('"at most 60 ms", a.b')), (f"{QUOTE} or shorter", "60 ms", INSIDE.format('"at most 60 ms", a.b')),
+    (f"{QUOTE} or smaller", "60 ms", INSIDE.format('"at most 60 ms", a.b')), (f"{QUOTE} or lower", "60 ms", INSIDE.format('"at most 60 ms", a.b')), (f"{QUOTE} at most", "60 ms", INSIDE.format('"at most 60 ms", a.b')),
+    (f"never {RELATION}", "", "say what does hold, with the opposite word in the call"),
+])  # fmt: skip
+def test_what_stands_at_a_call_goes_into_it_as_it_was_meant(text: str, quote: str, cure: str) -> None:
+    [finding] = naked.findings(text)
+    assert naked.cure(finding, ["a.b"], quote=quote) == cure
+    if "a.b" in cure:
+        assert naked.cure(finding, ["a.b", "a.c"], quote=quote) == cure.replace("a.b", "a.b, a.c")
+        assert naked.cure(finding, quote=quote) == cure.replace("a.b", "name")
