@@ -473,3 +473,51 @@ def test_a_group_names_three_of_its_numbers(group: Any) -> None:
     assert str(few["b"]) == "b is a group: write b.x, b.y"
     with pytest.raises(AttributeError, match="^__wrapped__$"):
         few["b"].__wrapped__  # noqa: B018
+
+
+@pytest.mark.parametrize(("words", "spots"), [
+    ("60 ms", [("60", 0, False)]), ("about 60 ms", [("60", 0, False)]), ("under  1,234.5 ms", [("1,234.5", 0, False)]), ("×2.00", [("2.00", 0, False)]), ("× 2", [("2", 0, False)]),
+    ("-60 ms", [("-60", 0, False)]), ("+60 ms", [("+60", 0, False)]), ("6.1×10^-2 s", [("6.1", -2, False)]), ("6.1e3 B", [("6.1", 3, False)]), ("6.1*10³ B", [("6.1", 3, False)]),
+    ("four", [("four", 0, True)]), ("about four GB", [("four", 0, True)]), ("twenty-four ms", [("twenty-four", 0, True)]), ("threefold", [("three", 0, True)]), ("at most three-fold", [("three", 0, True)]),
+    ("a hundred and sixty MB", [("a hundred and sixty", 0, True)]), ("two orders of magnitude", [("two", 0, True)]), ("10–20 ms", [("10", 0, False), ("20", 0, False)]),
+    ("from 10 to 20 ms", [("10", 0, False), ("20", 0, False)]), ("about 10 ms to 2 s", [("10", 0, False), ("2", 0, False)]), ("[3, 4]", [("3", 0, False), ("4", 0, False)]),
+    ("[ 3,4 ,  10,000] ms", [("3", 0, False), ("4", 0, False), ("10,000", 0, False)]), ("10^-15", [None]), ("twice", [None]), ("a quarter", [None]), ("one part in 10^15", [None]), ("every fourth", [None]),
+])  # fmt: skip
+def test_where_the_digits_of_a_quote_stand(words: str, spots: list[tuple[str, int, bool] | None]) -> None:
+    plain = text.normalise(words)
+    assert [c.spot and (plain[c.spot.start : c.spot.end], c.spot.power, c.spot.words) for c in read(words)] == spots
+
+
+@pytest.mark.parametrize(("words", "value", "unit", "sign", "magnitude"), [
+    ("two orders of magnitude", 2, "×", "=", True), ("an order of magnitude", 1, "×", "=", True), ("One order of magnitude", 1, "×", "=", True), ("Over Eight Orders of Magnitude", 8, "×", ">", True),
+    ("three hundred orders of magnitude", 300, "×", "=", True), ("one order of magnitude", 1, "×", "=", True), ("one thousandth", Fraction(1, 1000), "×", "=", False), ("an eighth", Fraction(1, 8), "×", "=", False),
+    ("A Third", Fraction(1, 3), "×", "=", False), ("three quarters", Fraction(3, 4), "×", "=", False), ("under a tenth", Fraction(1, 10), "×", "<", False), ("Every Twelfth", 12, "", "=", False),
+    ("2 fold", 2, "×", "=", False), ("ninety-ninefold", 99, "×", "=", False), ("at least tenfold", 10, "×", "≥", False), ("two parts in 10^6", Fraction(2, 10**6), "", "=", False),
+    ("one part in a million", Fraction(1, 10**6), "", "=", False), ("one million bytes", 10**6, "B", "=", False), ("two billion", 2 * 10**9, "", "=", False), ("nine hundred ninety-nine", 999, "", "=", False),
+    ("ten thousand and twenty", 10_020, "", "=", False), ("two hundred thousand", 200_000, "", "=", False), ("a thousand one hundred", 1100, "", "=", False), ("10^300 B", 10**300, "B", "=", False),
+    ("1e-300 s", Fraction(1, 10**300), "s", "=", False), ("zero", 0, "", "=", False), ("roughly ≈".replace(" ≈", " 4"), 4, "", "=", False), ("some 4", 4, "", "=", False), ("approximately 4", 4, "", "=", False),
+    ("around 4", 4, "", "=", False), ("below 4", 4, "", "<", False), ("above 4", 4, "", ">", False), ("no fewer than 4", 4, "", "≥", False), ("<4", 4, "", "<", False), (">=4", 4, "", "≥", False),
+])  # fmt: skip
+def test_what_words_and_bounds_claim(words: str, value: Any, unit: str, sign: str, magnitude: bool) -> None:
+    [claim] = read(words)
+    assert (claim.value, claim.unit.symbol if claim.unit else "", claim.sign, claim.magnitude) == (value, unit, sign, magnitude)
+
+
+@pytest.mark.parametrize("words", [
+    "under60 ms", "overall 60 ms", "some60", "301 orders of magnitude", "three hundred and one orders of magnitude", "one part in under 10", "one part in zero", "every first", "every", "second",
+    "four-fold fold", "2 orders of magnitude", "two orders of", "one part in", "twenty ten", "[3, 4] mss", "10^1.5 s", "x 4 ms", "100000e1 ms".replace("1 ms", "100000 ms"), "1×10^ ms",
+])  # fmt: skip
+def test_words_that_claim_no_number_are_refused(words: str) -> None:
+    with pytest.raises(QuoteError):
+        read(words)
+
+
+@pytest.mark.parametrize(("number", "words"), [
+    (0, "zero"), (1, "one"), (19, "nineteen"), (20, "twenty"), (21, "twenty-one"), (99, "ninety-nine"), (100, "one hundred"), (101, ""), (200, "two hundred"), (1000, "one thousand"), (1100, "eleven hundred"),
+    (9900, "ninety-nine hundred"), (10_000, "ten thousand"), (99_000, "ninety-nine thousand"), (100_000, ""), (10**6, "one million"), (42 * 10**6, "forty-two million"), (10**9, "one billion"),
+    (99 * 10**9, "ninety-nine billion"), (10**11, ""), (-1, ""), (1_500_000, ""),
+])  # fmt: skip
+def test_a_whole_number_in_words(number: int, words: str) -> None:
+    assert claims.in_words(number) == words
+    if words:
+        assert claims.from_words(words) == number
