@@ -471,7 +471,7 @@ def test_a_group_names_three_of_its_numbers(group: Any) -> None:
     few = groups(ledger)
     assert [*few] == ["b", "bc"]
     assert str(few["b"]) == "b is a group: write b.x, b.y"
-    with pytest.raises(AttributeError, match="^__wrapped__$"):
+    with pytest.raises(AttributeError, match=r"^__wrapped__$"):
         few["b"].__wrapped__  # noqa: B018
 
 
