@@ -798,3 +798,64 @@ def test_the_second_act_quotes_its_own_numbers() -> None:
     uses = [use for use in audit_one(ACT2, source_of(ACT2)).uses if use.kind == "q"]
     assert len(uses) > 20
     assert all(use.page == ACT2 and use.line for use in uses)
+
+
+# Messages in full, for an author reads all of their words.
+WHOLE = {
+    "curly quotes": 'curly quotes in [= q(“60 ms”, sync.one_gpu) =]: write straight ones, "…"',
+    "a statement": "a page holds calls, not statements: [% … %] belongs in a macro",
+    "raw": "a page holds calls, not statements: [% … %] belongs in a macro",
+    "an open statement": "a page holds calls, not statements: [% … %] belongs in a macro",
+    "an open Jinja comment": "a comment is never closed: it ends with ##]",
+    "an open HTML comment": "a comment is never closed: it ends with -->",
+    "an empty call": "an empty call: write [= q(…) =] or take it away",
+    "a bare text": '[= "60 ms" =] must call one macro, with the words on the page: [= q("60 ms", sync.one_gpu) =]',
+    "no arguments": "q(…) missing 1 required positional argument: 'words': it is called as q(\"60 ms\", sync.one_gpu)",
+    "an unknown argument": "q(…) got an unexpected keyword argument 'unit': it is called as q(\"60 ms\", sync.one_gpu)",
+    "an unbalanced quote": '[= q("60 ms, sync.one_gpu) =] opens a quote that it does not close: every " needs its partner',
+    "q in a formula": "q(…) cannot stand in a formula: use formula(name, numbers=True), or write the number beside the formula",
+    "a heading without an id": "a heading with a number needs an id of its own, or the number enters the URL: { #short-name }",
+    "plain without why": 'plain("1985") must say why it is bound to nothing: plain("1985", why="a year")',
+    "plain of nothing": 'plain("…", why="…") needs the words that the page shows',
+    "symbols with a result": "formula(…) shows a result only with numbers=True",
+    "formula of a sum": "formula(…) takes one number of the book, such as sync.one_gpu",
+    "formula of a given": "sync.gradient has no formula: it is given (Dive into Deep Learning, section 13.7)",
+    "a fold in curly quotes": 'a fold is written ??? question "…", with straight quotes, and its text is indented by four blanks',
+    "a note in curly quotes": 'a note is written !!! note "…", with straight quotes, and its text is indented by four blanks',
+    "a tab without quotes": 'a tab is written === "…", with straight quotes, and its text is indented by four blanks',
+    "a list without a blank line": "leave a blank line above the list",
+    "no front matter": "a page begins with ---, title: and description:, and ---, each on a line of its own",
+    "a call in the front matter": "the front matter holds no calls: write the number, and declare it under title_quotes",
+    "title_quotes without names": 'title_quotes holds one line a number: "160-megabyte": sync.gradient',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_message_is_said_in_full(name: str) -> None:
+    [fault] = [fault for fault in PLANTED if fault.name == name]
+    planted = plant(fault, source_of(fault.file) if fault.old else SMALL)
+    assert WHOLE[name] in [
+        f.message for f in audit_one(fault.file, planted.text).faults if (f.line, f.column) == (planted.line, planted.column)
+    ]
+
+
+STEP = '\n## Walk { .step #step-1 }\n\nFrom far away.\n{ .notice }\n\n[= figure("sync-ring") =]\n'
+
+
+@pytest.mark.parametrize(("path", "old", "new", "says"), [
+    (ACT6, '[= figure("sync-ring") =]', "And on.", "a step needs a figure or a table: [= figure(…) =]"),
+    (ACT6, "{ .notice }\n", "", "a step needs a line that says what to notice, ending with { .notice } on the next line"),
+    (ACT6, "#step-1", "#step-2", "this is step 1 of the page: its heading ends with { .step #step-1 }"),
+    ("docs/module/1-x.md", '[= credit("13.7") =]', "", "a page of the module ends with whose words it has: [= credit() =]"),
+    ("docs/module/1-x.md", "", "", "a page of the module is adapted from no section of the book: [= credit() =]"),
+    ("docs/module/1-x.md", "{ .lede }\n", "", "a page of the module has a first paragraph that says what it is about, with { .lede } on the line below it"),
+    ("docs/module/1-x.md", "{ .bridge }\n", "", "a page of the module has a last paragraph that leads on, with { .bridge } on the line below it"),
+    ("docs/module/1-x.md", "# A page { #page }\n", "", "a page of the module begins with its title: # A page"),
+    ("docs/module/1-x.md", "description: A page for a test.\n", "", "a page of the module has a line description: between its two lines ---: the home page shows it"),
+])  # fmt: skip
+def test_what_a_page_in_steps_lacks_is_said_in_full(path: str, old: str, new: str, says: str) -> None:
+    page = SMALL + STEP
+    assert old in page
+    faults = [f.message for f in audit_one(path, page.replace(old, new, 1) if old else page).faults]
+    of_the_credit = "a page of the module is adapted from no section of the book: [= credit() =]"
+    assert [says] == [f for f in faults if f != of_the_credit or says == of_the_credit]
