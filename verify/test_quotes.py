@@ -189,6 +189,8 @@ def test_a_suggestion_is_accepted_when_it_is_pasted(words: str, value: float, un
     ("61 ms", [0.06], "60 ms"), ("about 61 ms", [0.06], "about 60 ms"), ("≈61 ms", [0.06], "≈60 ms"), ("61-millisecond", [0.06], "60-millisecond"),
     ("×2.01", [(2.0, "×")], "×2.00"), ("10–21 ms", [0.01, 0.02], "10–20 ms"), ("from 10 to 21 ms", [0.01, 0.02], "from 10 to 20 ms"),
     ("[10, 21] ms", [0.01, 0.02], "[10, 20] ms"), ("five", [(4, "")], "four"), ("Five", [(4, "")], "Four"), ("12,345", [(54321, "")], "54,321"),
+    ("9–21 ms", [0.01, 0.02], "10–20 ms"), ("[< 70, 61] ms", [0.06, 0.06], "[< 70, 60] ms"), ("at most 59 ms", [0.0604], "60.4 ms"), ("about 2 ticks", [(1, "ticks")], "about 1 tick"),
+    ("Two ticks", [(1, "ticks")], "One tick"), ("about 1 tick", [(11, "ticks")], "about 11 ticks"), ("1.0 ticks", [(2.1, "ticks")], "2.1 ticks"), ("61-second", [60.0], "60-second"),
     ("1 tick", [(3, "ticks")], "3 ticks"), ("2 ticks", [(1, "ticks")], "1 tick"), ("one tick", [(2, "ticks")], "two ticks"),
     ("6.1×10^-2 s", [0.06], "6.0×10^-2 s"), ("at most 59 ms", [0.06], "at most 60 ms"), ("under 60 ms", [0.06], "60 ms"), ("-60 ms", [0.06], "60 ms"),
     ("60 s", [0.06], "60 ms"), ("60", [0.06], "60 ms"), ("4×", [(4, "")], "4"), ("0 ms", [1e-9], "1 ns"), ("fourfold", [(3.0, "×")], "threefold"),
@@ -236,7 +238,7 @@ def test_numbers_in_words_read_back(n: int) -> None:
 
 @pytest.mark.parametrize(("words", "value", "right"), [
     ("two thirds", 2 / 3, True), ("a third", 1 / 3, True), ("a third", 0.3333, False), ("half", 0.5, True), ("half", 0.49, False), ("a tenth", 0.1, True),
-    ("twice", 2.0, True), ("twice", 1.999, False), ("an order of magnitude", 12.0, True), ("an order of magnitude", 3.0, False),
+    ("twice", 2.0, True), ("twice", 1.999, False), ("an order of magnitude", 12.0, True), ("an order of magnitude", 3.0, False), ("an order of magnitude", 3.1, False), ("an order of magnitude", 3.2, True), ("an order of magnitude", 31.6, True), ("an order of magnitude", 31.7, False),
     ("two orders of magnitude", 99.0, True), ("two orders of magnitude", 320.0, False), ("eight orders of magnitude", 0.9e8, True),
     ("over two orders of magnitude", 101.0, True), ("over two orders of magnitude", 99.0, False),
 ])  # fmt: skip
