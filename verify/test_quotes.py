@@ -17,7 +17,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from macros import claims, quotes, text
+from macros import calls, claims, quotes, text
 from macros.claims import Claim, read
 from macros.quantity import Drift, Quantity, QuoteError, groups, of
 from macros.quantity import shown as quantity_text
@@ -523,3 +523,75 @@ def test_a_whole_number_in_words(number: int, words: str) -> None:
     assert claims.in_words(number) == words
     if words:
         assert claims.from_words(words) == number
+
+
+def bound(call: Callable[[], calls.Piece]) -> tuple[calls.Piece, list[tuple[str, str, str, str, int, int]]]:
+    """What a call puts on a page, and what it tells the recorder."""
+    recorder = calls.Recorder("docs/x.md", 3, 7)
+    with calls.recording(recorder) as same:
+        assert same is recorder is calls.current()
+        piece = call()
+    assert calls.current() is not recorder
+    return piece, [
+        (u.kind, u.shown, ", ".join(q.expr for q in u.quantities), u.why, u.line, u.column)
+        for u in recorder.uses
+        if u.page == "docs/x.md"
+    ]
+
+
+def test_what_a_call_puts_on_a_page(group: Any) -> None:
+    a = group
+    assert bound(lambda: calls.q("60 ms", a.time)) == (
+        calls.Piece('<span class="q" data-q="a.time">60\u00a0ms</span>', "60\u00a0ms", "q", a.time),
+        [("q", "60\u00a0ms", "a.time", "", 3, 7)],
+    )
+    piece, uses = bound(lambda: calls.q("< 70 ms", a.time))
+    assert (piece.html, piece.text) == ('<span class="q" data-q="a.time">&lt; 70\u00a0ms</span>', "< 70\u00a0ms")
+    piece, uses = bound(lambda: calls.q("4–8", a.count, 2 * a.count))
+    assert (piece.html, piece.text, uses) == (
+        '<span class="q" data-q="a.count, 2 * a.count">4–8</span>',
+        "4–8",
+        [("q", "4–8", "a.count, 2 * a.count", "", 3, 7)],
+    )
+    both = piece.quantity
+    assert both is not None
+    assert (both.value, both.dim, both.expr, [n.name for n in both.numbers], both.filled) == (
+        (4, 8),
+        NONE,
+        "a.count, 2 * a.count",
+        ["a.count"],
+        "4, 2·4",
+    )
+    assert both.single is None
+    assert bound(lambda: calls.qt("< 70 ms", a.time)) == (
+        calls.Piece("&lt; 70\u00a0ms", "< 70\u00a0ms", "text"),
+        [("q", "< 70\u00a0ms", "a.time", "", 3, 7)],
+    )
+    assert bound(lambda: calls.rel("more", a.count, 2)) == (
+        calls.Piece('<span class="rel" data-rel="a.count, 2">more</span>', "more", "rel"),
+        [("r", "more", "a.count, 2", "", 3, 7)],
+    )
+    assert bound(lambda: calls.plain("<5 us", why="a bound")) == (
+        calls.Piece('<span class="plain">&lt;5\u00a0µs</span>', "<5\u00a0µs", "plain"),
+        [("e", "<5 us", "", "a bound", 3, 7)],
+    )
+
+
+def test_what_a_formula_puts_on_a_page() -> None:
+    from perfmodel.book import LEDGER
+
+    one: Any = groups(LEDGER)["sync"].one_gpu
+    symbols, filled = "2·(n−1)·S / B", "2·(4−1)·160 MB / 16 GB/s"
+    for numbers, block, kind, tag, said in (
+        (False, False, "formula", "span", symbols),
+        (False, True, "block", "div", symbols),
+        (True, False, "formula", "span", filled),
+        (True, True, "block", "div", filled),
+    ):
+        piece, uses = bound(lambda numbers=numbers, block=block: calls.formula(one, numbers=numbers, block=block))  # type: ignore[misc]
+        assert (piece.text, piece.kind, piece.quantity, uses) == (said, kind, None if numbers else one, [])
+        assert piece.html.startswith(f'<{tag} class="formula" data-formula="sync.one_gpu"><math ')
+        assert piece.html.endswith(f"</math></{tag}>")
+        assert ('display="block"' in piece.html) is (block and not numbers)
+        assert ("<wbr>" in piece.html) is (block and numbers)
+    assert "60.0" in bound(lambda: calls.formula(one, numbers=True, result="60.0 ms"))[0].html
