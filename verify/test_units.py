@@ -17,6 +17,7 @@ import pint
 import pytest
 
 from macros.pins import PINS, check_book
+from macros.scan import Fault
 from perfmodel import units
 from perfmodel.book import LEDGER
 from perfmodel.number import Ledger
@@ -200,3 +201,49 @@ def test_the_tables_of_a_module_are_the_same_when_it_is_loaded_again(name: str) 
     tables = {key: repr(value) for key, value in vars(module).items() if key.isupper() and " at 0x" not in repr(value)}
     assert tables == {key: repr(getattr(again, key)) for key in tables}
     assert tables
+
+
+@pytest.mark.parametrize(("rows", "line", "message"), [
+    ("a.b,160 MB,x\na.b,160 MB,x\n", 3, "a.b is pinned twice"),
+    ("a.b,160 MB,x\na.c,160 MB,x\n", 3, "a.c is not a number of the book; did you mean a.b?"),
+    ("a.b,160 MB,x\n\n", 3, "a pin has three cells, name, value and where; got 0"),
+    ("a.b,160 MB,x,y\na.b,160 MB,x\n", 2, "a pin has three cells, name, value and where; got 4"),
+    ("a.b,at least 160 MB,x\n", 2, 'the pin of a.b cannot be read: "at least 160 MB" must be a value, without a comparison'),
+    ("a.b,eight orders of magnitude,x\n", 2, 'the pin of a.b cannot be read: "eight orders of magnitude" must be a value, without a comparison'),
+    ("a.b,160 Mb,x\n", 2, 'the pin of a.b cannot be read: cannot read "160 Mb": "Mb" is ambiguous: write MB or Mbit/s'),
+])  # fmt: skip
+def test_a_wrong_pin_is_one_fault(tmp_path: Path, rows: str, line: int, message: str) -> None:
+    pins = tmp_path / "expected" / "given.csv"
+    pins.parent.mkdir()
+    pins.write_text("name,value,where\n" + rows, encoding="utf-8")
+    assert [*check_book(one(160e6), pins, tmp_path)] == [Fault("expected/given.csv", line, 1, message)]
+    assert [f.path for f in check_book(one(160e6), pins)] == [pins.as_posix()]
+
+
+@pytest.mark.parametrize(("value", "unit", "pin", "has"), [
+    (160e6, "MB", "161 MB", "160 MB"), (1 / 3, "", "0.333", "0.333333333333333"), ((1, 2.5), "ms", "[1, 2] ms", "[1000 ms, 2500 ms]"), ((1, 2), "", "1", "[1, 2]"),
+])  # fmt: skip
+def test_a_given_that_has_slipped_shows_all_its_digits(tmp_path: Path, value: object, unit: str, pin: str, has: str) -> None:
+    pins = tmp_path / "given.csv"
+    pins.write_text(f'name,value,where\na.b,"{pin}",a page\n', encoding="utf-8")
+    ledger = one(value, unit)
+    expected = Fault(ledger["a.b"].path, ledger["a.b"].line, 1, f"a.b is {has}, but given.csv:2 pins {pin} (a page)", "drifted")
+    assert [*check_book(ledger, pins, tmp_path)] == [expected]
+
+
+def test_every_fault_of_the_book_is_named(tmp_path: Path) -> None:
+    ledger = one(4, "", "a.n")
+    twice = ledger.model("a.twice", 9.0, "", "twice a number", HERE, "2*n", n=ledger["a.n"])
+    ledger.given("a.m", 5, "", "a number", HERE)
+    ledger.given("a.k", 6, "", "a number", HERE)
+    assert [*check_book(ledger, tmp_path / "given.csv", tmp_path)] == [
+        Fault(twice.path, twice.line, 1, "a.twice: its printed formula 2*n gives 8, the model says 9.0", "drifted"),
+        Fault("given.csv", 0, 0, "is missing: it pins every given of the book, so that none can slip"),
+    ]
+    (tmp_path / "given.csv").write_text("name,value,where\na.m,some,x\na.twice,9,x\na.n,4,x\n", encoding="utf-8")
+    assert [f.message for f in check_book(ledger, tmp_path / "given.csv", tmp_path)] == [
+        "a.twice: its printed formula 2*n gives 8, the model says 9.0",
+        'the pin of a.m cannot be read: "some" holds no number this site can read',
+        "a.k is given but not pinned: add it to given.csv, typed from its source",
+        "a.twice is not a number of the book; the Numbers page lists them all",
+    ]
