@@ -121,7 +121,7 @@ def _unit_of(words: str, quote: str) -> Unit | None:
         return unit(words)
     except ValueError as error:
         known = [w for w in known_words() if len(w) > 2]
-        close = difflib.get_close_matches(words, known, n=1, cutoff=0.75) if words not in AMBIGUOUS else []
+        close = difflib.get_close_matches(words, known, cutoff=0.75) if words not in AMBIGUOUS else []
         said = f'"{words}" is not a unit this site uses; did you mean {close[0]}?' if close else error
         raise QuoteError(f'cannot read "{quote}": {said}') from None
 

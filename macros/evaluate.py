@@ -72,7 +72,7 @@ class Evaluator:
                 name = ast.unparse(node.func)
                 return near(f"{name}(…) is not a macro", name, self.callable)
             elif isinstance(node, ast.Name) and node.id not in self.context and node.id not in _CONSTANTS:
-                close = difflib.get_close_matches(node.id, [*self.groups, *self.callable, *self.names], n=1)
+                close = difflib.get_close_matches(node.id, [*self.groups, *self.callable, *self.names])
                 return f"{node.id} is not a number of the book or a macro" + (f"; did you mean {close[0]}?" if close else "")
         return ""
 

@@ -219,7 +219,7 @@ def _menu(entries: list[tuple[str, yaml.Node]], pages: Collection[str], fault: C
             yield Fault(page, 1, 1, f'no menu leads to this page: add a line "- {line}" under nav: in {CONFIG}, where it belongs')
     for page, at in listed.items():
         if page not in pages and page.endswith(".md"):
-            close = difflib.get_close_matches(page, pages, n=1)
+            close = difflib.get_close_matches(page, pages)
             yield fault(
                 at, f"there is no page {page}" + (f"; did you mean {close[0].removeprefix('docs/')}?" if close else ""), "broken"
             )

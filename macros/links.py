@@ -37,7 +37,7 @@ def check_links(page: Page, root: Path, pages: Mapping[str, Page]) -> Iterator[F
         name = source if name.endswith(".html") and source in pages else name
         if name not in pages and not (root / name).exists():
             by_name = {posixpath.basename(other): other for other in pages}
-            close = difflib.get_close_matches(posixpath.basename(name), by_name, n=1)
+            close = difflib.get_close_matches(posixpath.basename(name), by_name)
             hint = f"; did you mean {posixpath.relpath(by_name[close[0]], posixpath.dirname(page.path))}?" if close else ""
             yield page.fault(offset, f"{address} leads nowhere: there is no file {name}{hint}")
         elif (
@@ -50,6 +50,6 @@ def check_links(page: Page, root: Path, pages: Mapping[str, Page]) -> Iterator[F
         ):
             known = places(pages[name])
             if unquote(parts.fragment) not in known:
-                close = difflib.get_close_matches(parts.fragment, known, n=1)
+                close = difflib.get_close_matches(parts.fragment, known)
                 hint = f"; did you mean #{close[0]}?" if close else ""
                 yield page.fault(offset, f"{address} leads nowhere: {name} has no place #{parts.fragment}{hint}")

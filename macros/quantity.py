@@ -191,13 +191,13 @@ class Group:
 
 def near(wrong: str, name: str, known: Iterable[str]) -> str:
     """A message with the nearest known name; with all of them, in order, when none is near."""
-    close = difflib.get_close_matches(name, [*known], n=1)
+    close = difflib.get_close_matches(name, [*known])
     return f"{wrong}; did you mean {close[0]}?" if close else f"{wrong}: {', '.join(sorted(known))}"
 
 
 def unknown(name: str, names: list[str]) -> str:
     """The message for a name that is not in the book: the nearest one is suggested."""
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name, names, cutoff=0.5)
     return f"{name} is not a number of the book" + (f"; did you mean {close[0]}?" if close else "; the Numbers page lists them all")
 
 

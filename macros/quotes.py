@@ -132,7 +132,8 @@ def check(quote: str, *values: Any) -> list[Quantity]:
         names = ", ".join(q.expr for q in quantities)
         raise QuoteError(f'{rule}"{words}" holds {text.counted(len(claims), "number")}, {names} {text.counted(len(flat), "value")}')
     right = _right(quantities, words)
-    for claim, (_, q) in zip(claims, flat, strict=True):
+    pairs = [*zip(claims, flat, strict=True)]
+    for claim, (_, q) in pairs:
         dim = claim.unit.dim if claim.unit else NONE
         if dim != q.dim:
             what = "has no unit" if not claim.unit else f"is {dim}"
@@ -143,7 +144,7 @@ def check(quote: str, *values: Any) -> list[Quantity]:
         _in_order(words, claims, flat)
     fix = _corrected(words, claims, [v for v, _ in flat], right)
     wrong: list[str] = []
-    for claim, (value, q) in zip(claims, flat, strict=True):
+    for claim, (value, q) in pairs:
         if value and claim.value == 0 and claim.sign == "=" and not claim.magnitude:
             raise Drift(f'quotes {words} for {q.expr}, which is not 0 but {shown(q)}; write "{right}"', right)
         if not holds(claim, value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 
 import pytest
@@ -315,3 +316,15 @@ def test_what_stands_at_a_call_goes_into_it_as_it_was_meant(text: str, quote: st
     if "a.b" in cure:
         assert naked.cure(finding, ["a.b", "a.c"], quote=quote) == cure.replace("a.b", "a.b, a.c")
         assert naked.cure(finding, quote=quote) == cure.replace("a.b", "name")
+
+
+def test_the_rules_come_out_the_same_when_they_are_made_again() -> None:
+    spec = naked.__spec__
+    assert spec is not None
+    assert spec.loader is not None
+    again = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(again)
+    for rules in ("_RULES", "_EXEMPT"):
+        assert [(p.pattern, why) for p, why in getattr(again, rules)] == [(p.pattern, why) for p, why in getattr(naked, rules)]
+    for pattern in ("_NUMERAL", "_TEX_UNIT"):
+        assert getattr(again, pattern).pattern == getattr(naked, pattern).pattern

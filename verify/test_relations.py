@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from dataclasses import replace
 from typing import Any
@@ -143,3 +144,14 @@ def test_the_message_says_how_the_numbers_stand() -> None:
     assert complaint("faster", number(0.08, name="sync.cpu"), number(0.06, name="sync.one_gpu")) == (
         '"faster" does not hold: sync.cpu is 80 ms and sync.one_gpu is 60 ms (sync.cpu > sync.one_gpu); write "slower"'
     )
+
+
+def test_the_vocabulary_comes_out_the_same_when_it_is_made_again() -> None:
+    spec = relations.__spec__
+    assert spec is not None
+    assert spec.loader is not None
+    again = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(again)
+    assert {word: tuple(means) for word, means in again._WORDS.items()} == {
+        word: tuple(means) for word, means in relations._WORDS.items()
+    }
