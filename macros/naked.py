@@ -245,8 +245,7 @@ def _findings(shown: str) -> list[Finding]:
         text = pattern.sub(lambda m: m[0] if _counts(m, reason) else OTHER * len(m[0]), text)  # noqa: B023
     found = _unusual(text)
     for match in _NUMERAL.finditer(text):
-        words = match[0].strip().rstrip(".,")
-        found.append(Finding(match.start(), match.start() + len(words), words, "a naked number"))
+        found.append(Finding(match.start(), match.end(), match[0], "a naked number"))
     relaxed = _CONDITION.sub(lambda m: " " * len(m[0]), text)
     for pattern, rule in _RULES:
         for match in pattern.finditer(relaxed):

@@ -328,3 +328,21 @@ def test_the_rules_come_out_the_same_when_they_are_made_again() -> None:
         assert [(p.pattern, why) for p, why in getattr(again, rules)] == [(p.pattern, why) for p, why in getattr(naked, rules)]
     for pattern in ("_NUMERAL", "_TEX_UNIT"):
         assert getattr(again, pattern).pattern == getattr(naked, pattern).pattern
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("It takes 60 ms.", [("60 ms", "60 ms", "a naked number")]), ("Ⅻ of them", [("Ⅻ", "Ⅻ", "a naked number")]), ("Ⅻ60", [("Ⅻ", "Ⅻ", "a naked number"), ("60", "60", "a naked number")]),
+    ("60,  or\n 61.", [("60", "60", "a naked number"), ("61", "61", "a naked number")]), ("６０\u00a0ms", [("６０\u00a0ms", "60 ms", "a naked number")]),
+    ("As long as it waits, as soon as it can, it is faster than that.", [("faster than", "faster than", "a comparison")]),
+    ("On a V100 it takes twice the time of an A100, or 3 s.", [("twice", "twice", "a multiple in words"), ("3 s", "3 s", "a naked number")]),
+    (f"[{QUOTE}]() ms", [(f"[{QUOTE}]() ms", "… ms", "a unit after a quote")]), (f"under [{QUOTE}]()", [(f"under [{QUOTE}]()", "under …", "a bound before a quote")]),
+    (f"is not {RELATION}", [(f"not {RELATION}", "not …", "a relation turned around")]), ("four GPUs", [("four GPUs", "four GPUs", "a number in words before something the model counts")]),
+    ("2024-05-01", [("2024-05-01", "2024-05-01", "a date")]), ("the fastest", [("fastest", "fastest", "a comparison of all")]), ("two ms", [("two ms", "two ms", "a number in words before a unit")]),
+])  # fmt: skip
+def test_a_finding_says_where_and_what_and_why(text: str, expected: list[tuple[str, str, str]]) -> None:
+    assert [(text[f.start : f.end], f.text, f.rule) for f in naked.findings(text)] == expected
+
+
+def test_ascii_stays_and_every_other_character_keeps_its_place() -> None:
+    assert naked.plain_characters("a\tb\n ½ é６\u00a0²①ﬁ μ") == "a\tb\n ½ é6 ²①ﬁ µ"
+    assert naked.plain_characters("a\t60") == "a\t60"
