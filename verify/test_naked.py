@@ -346,3 +346,12 @@ def test_a_finding_says_where_and_what_and_why(text: str, expected: list[tuple[s
 def test_ascii_stays_and_every_other_character_keeps_its_place() -> None:
     assert naked.plain_characters("a\tb\n ½ é６\u00a0²①ﬁ μ") == "a\tb\n ½ é6 ²①ﬁ µ"
     assert naked.plain_characters("a\t60") == "a\t60"
+
+
+@pytest.mark.parametrize(("tex", "number"), [
+    ("n = 2^{1}", "2"), ("\\Rightarrow 2", "2"), ("2 \\text{ or more}", "2"), ("T \\ge 2", "2"), ("T \\leq 2", "2"), ("T \\lt 2", "2"), ("T \\simeq 2", "2"), ("n = 2 \\quad m = k", "2"), ("n = 2 \\qquad m", "2"),
+    ("n = 2 \\\\ m = k", "2"), ("n = 2 \\quadB m", ""), ("i = 0, 1, \\dotsB", "0"), ("k = 2 = 0, 1, \\dots, n", "2"), ("\\left(n = 2\\right)", "2"), ("\\Big(n = 2\\Big)", "2"), ("n \\ge 1, m = 8", "8"),
+    ("n \\ge 0", ""), ("n \\le 1", ""), ("1 \\ge 1", "1"), ("n = -1", "1"), ("n \\ge 1 m", ""), ("x^{2.5}", "2.5"), ("x^{12}", "12"), ("x_{1,2}", "1,2"), ("x^2", ""), ("x_\\alpha", ""), ("2 n = m", ""),
+])  # fmt: skip
+def test_structure_and_results_of_a_formula(tex: str, number: str) -> None:
+    assert naked.in_formula(tex) == number
