@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment
 from jinja2.exceptions import TemplateSyntaxError
 
 from macros import markdown
@@ -88,12 +88,7 @@ class Page:
         return Fault(self.path, *self.place(offset), message, sort, old, fix)
 
 
-def environment() -> Environment:
-    """The Jinja environment of the pages."""
-    return Environment(**JINJA, undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)  # type: ignore[arg-type]
-
-
-_ENV = environment()
+_ENV = Environment(**JINJA, keep_trailing_newline=True)  # type: ignore[arg-type]
 _CURLY = "“”„‟‘’‚′″«»"
 # A call that cannot be read ends at its =], or, when that belongs to another call, at its last parenthesis.
 _EXTENT = re.compile(r"\[=(?:(?!\[=|\n[ \t]*\n).)*?=\]", re.DOTALL)

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mkdocs.utils.yaml import yaml_load
 
-from macros import naked, scan
+from macros import naked, prose, scan
 from macros.audit import CALLABLE
 from macros.markdown import read
-from macros.prose import OTHER, QUOTE
+from macros.prose import DROP, OTHER, QUOTE, STOP, Prose
 from verify.checkout import ROOT
 
 steady = settings(derandomize=True, deadline=None, max_examples=200)
@@ -307,3 +307,29 @@ def test_what_markdown_shows_is_read_and_code_is_not() -> None:
 @pytest.mark.full
 def test_what_markdown_shows_is_read_on_many_pages() -> None:
     assert compare(range(1000, 6000))[0] == []
+
+
+@pytest.mark.parametrize(("tag", "heard"), [
+    ('<a alt="x y">', [(8, 11)]), ("<a alt='x y'>", [(8, 11)]), ("<a alt=xy>", [(7, 9)]), ("<a alt=Xy>", [(7, 9)]), ('<a alt = "x" href="9" title="6 ms">', [(10, 11), (29, 33)]), ('<a alt="">', [(8, 8)]),
+    ("{ alt=xy", [(6, 8)]), ('<a data-alt="x" class="6">', []), ('<a ALT="x"\nTitle="y">', [(8, 9), (18, 19)]), ('<a aria-label="x">', [(15, 16)]),
+])  # fmt: skip
+def test_a_tag_vanishes_but_for_what_is_heard(tag: str, heard: list[tuple[int, int]]) -> None:
+    """A stop stands on each side of what is heard, so that it does not run on into the words around."""
+    found = Prose()
+    out = list(re.sub(r"[^\n]", DROP, tag))
+    for start, end in heard:
+        out[start:end] = tag[start:end]
+        out[start - 1] = STOP
+        out[end : end + 1] = [STOP] if end < len(tag) else []
+    assert prose.spoken(tag, 100, found) == "".join(out)
+    assert found.places["alt"] == [(100 + start, 100 + end) for start, end in heard]
+
+
+@pytest.mark.parametrize(("text", "bound", "masked"), [
+    ("It takes 60 ms.", ["60 ms"], "It takes Q."), ("60\n  ms of 60 ms", ["60 ms"], "Q of Q"), ("160 ms", ["60 ms"], "160 ms"), ("60 msec", ["60 ms"], "60 msec"), ("60.5", ["60"], "60.5"), ("60. Then", ["60"], "Q. Then"),
+    ("1.60", ["60"], "1.60"), ("60 ms and 60", ["60", "60 ms"], "Q and Q"), ("60", ["", " "], "60"), ("a 2×3 b", ["2×3"], "a Q b"),
+])  # fmt: skip
+def test_words_that_are_bound_are_a_mark_wherever_they_stand(text: str, bound: list[str], masked: str) -> None:
+    out = prose.mask(text, bound)
+    assert len(out) == len(text)
+    assert out.replace(DROP, "").replace(QUOTE, "Q") == masked
