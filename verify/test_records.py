@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import platform
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from macros import records
+from macros import published, records
 from macros.records import RecordError, load, read
 from verify.checkout import ROOT, build, copy
 
@@ -191,3 +194,132 @@ def test_a_run_that_rounds_more_still_builds_and_says_so(site: Path, tmp_path: P
     assert "less than one part in 10¹³" in page
     assert "This run was made where sums round in another order, and crosses the dashed line." in page
     assert "crosses the dashed line" not in (site / "acts/5-replicas.html").read_text(encoding="utf-8")
+
+
+def a_record(results: Any) -> records.Record:
+    return records.Record(
+        what="a rün",
+        date="a day",
+        device="cpu",
+        machine="m, 2 CPUs",
+        code="c",
+        digest=records.digest(results),
+        results=results,
+        numpy="2.4",
+    )
+
+
+def test_a_record_is_stored_as_text_that_a_person_can_read(tmp_path: Path) -> None:
+    results = {"b": [1, [2, 3]], "a": {"x": 1.5}}
+    digest = hashlib.sha256(b'{"a":{"x":1.5},"b":[1,[2,3]]}').hexdigest()
+    path = tmp_path / "a" / "b" / "x.json"
+    for _ in range(2):  # the folders may be there
+        records.write(a_record(results), path)
+    assert path.read_text(encoding="utf-8") == (
+        '{\n "what": "a rün",\n "date": "a day",\n "device": "cpu",\n "machine": "m, 2 CPUs",\n "code": "c",\n'
+        f' "digest": "{digest}",\n "results": {{\n  "b": [\n   1,\n   [2, 3]\n  ],\n  "a": {{\n   "x": 1.5\n  }}\n }},\n "torch": "",\n "numpy": "2.4"\n}}\n'
+    )
+    assert [p.name for p in path.parent.iterdir()] == ["x.json"]
+    assert read(path) == a_record(results)
+    with pytest.raises(ValueError, match="Out of range float"):
+        records.write(replace(a_record(results), results={"x": float("nan")}), path)
+    assert read(path) == a_record(results)
+
+
+def test_the_hash_of_code_is_that_of_names_and_texts(tmp_path: Path) -> None:
+    (tmp_path / "b.py").write_text("y = 'ü'\n", encoding="utf-8")
+    (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("no code", encoding="utf-8")
+    assert records.code_hash(tmp_path) == hashlib.sha256("a.py\n6\nx = 1\nb.py\n8\ny = 'ü'\n".encode()).hexdigest()
+
+
+def test_what_a_run_says_of_itself(tmp_path: Path, made: list[str]) -> None:
+    import torch
+
+    record = records.make("lockstep", folder=tmp_path)
+    assert (record.what, record.device) == (
+        "the XOR network trained on one replica, on several in lockstep, and on several with a fault",
+        "cpu",
+    )
+    assert record.machine == f"{platform.machine()}, {os.cpu_count()} CPUs"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", record.date)
+    assert (record.torch, record.numpy, record.made_with) == (torch.__version__, "", f"PyTorch {torch.__version__}")
+    assert record.code == records.code_hash(records.ROOT / "perfmodel" / "lockstep")
+    assert (record.results, record.digest) == (RESULTS, records.digest(RESULTS))
+    assert read(tmp_path / "lockstep.json") == record
+
+
+def test_what_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        records,
+        "MAKERS",
+        {"x": records.Maker("json.tool", "a run", "no_such_library"), "y": records.Maker("no_such_module.x", "a run", "json")},
+    )
+    with pytest.raises(RecordError) as error:
+        records.make("x", folder=tmp_path)
+    assert (
+        str(error.value)
+        == "x.json is to be made again, and no_such_library, which makes it, is not installed: run `pip install -r requirements.txt`"
+    )
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        records.make("y", folder=tmp_path)
+    with pytest.raises(RecordError, match=r"^a record is one of x, y; got 'z'$"):
+        records.make("z", folder=tmp_path)
+
+
+def test_the_command_makes_the_named_records_or_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(records, "make", lambda name: a_record({"name": name}))
+    assert records.main([]) == 0
+    assert capsys.readouterr().out == "".join(f"{name}: a day, NumPy 2.4, m, 2 CPUs\n" for name in ("lockstep", "lost", "noise"))
+    assert records.main(["noise"]) == 0
+    assert capsys.readouterr().out == "noise: a day, NumPy 2.4, m, 2 CPUs\n"
+
+
+@pytest.mark.parametrize(("torch", "numpy"), [("", ""), ("2.13", "2.4")])
+def test_a_record_names_one_library(torch: str, numpy: str) -> None:
+    with pytest.raises(ValueError, match=f"^a record must name one library, torch or numpy; got '{torch}' and '{numpy}'$"):
+        replace(a_record({}), torch=torch, numpy=numpy)
+
+
+def test_a_published_table_is_what_was_entered(tmp_path: Path) -> None:
+    """A table, its entry, and each way in which it can be refused."""
+    table = b"gpus,img/s\r\n1,230\r\n8,1840\r\n"
+    entry = {
+        "title": "A paper",
+        "authors": "A. Uthor",
+        "place": "Table 1",
+        "hardware": "8 GPUs",
+        "entered": "by hand",
+        "compared": True,
+    }
+    entry["sha256"] = hashlib.sha256(b"gpus,img/s\n1,230\n8,1840\n").hexdigest()
+    (tmp_path / "sources.json").write_text(json.dumps({"one": entry, "two": entry}), encoding="utf-8")
+    (tmp_path / "one.csv").write_bytes(table)
+    one = published.read(tmp_path, "one")
+    assert (one.name, [dict(row) for row in one.rows]) == ("one", [{"gpus": "1", "img/s": "230"}, {"gpus": "8", "img/s": "1840"}])
+    assert (one.hardware, one.entered, one.compared) == ("8 GPUs", "by hand", True)
+    assert (one.source.title, one.source.authors, one.source.url, one.source.licence, one.source.place) == (
+        "A paper",
+        "A. Uthor",
+        "",
+        "",
+        "Table 1",
+    )
+    assert published.names(tmp_path) == ["one", "two"]
+    [(path, why)] = published.changed(tmp_path)
+    assert path == "docs/records/published/two.csv"
+    assert why.startswith("must be there, and have an entry in sources.json (FileNotFoundError(2, 'No such file or directory')")
+    with pytest.raises(
+        RecordError,
+        match=r"^docs/records/published/three\.csv must be there, and have an entry in sources\.json \(KeyError\('three'\)\)$",
+    ):
+        published.read(tmp_path, "three")
+    (tmp_path / "two.csv").write_bytes(table.replace(b"230", b"231"))
+    now = hashlib.sha256(b"gpus,img/s\n1,231\n8,1840\n").hexdigest()
+    assert published.changed(tmp_path) == [("docs/records/published/two.csv", (
+        "was changed after it was entered: take the change back, or hold the file against its source, say so in its entry of sources.json, "
+        f"and enter its new sha256, {now}"
+    ))]  # fmt: skip
+    (tmp_path / "sources.json").write_text("{", encoding="utf-8")
+    with pytest.raises(RecordError, match=r"JSONDecodeError"):
+        published.read(tmp_path, "one")
