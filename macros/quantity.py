@@ -116,8 +116,7 @@ class Quantity:
 # One object a number, whatever asks for it: the call in a page, a figure, the ledger.
 def of(number: Number) -> Quantity:
     """The quantity of one named number."""
-    value = tuple(number.value) if isinstance(number.value, list | tuple) else number.value
-    return Quantity(value, number.dim, number.name, (number,), 9, value_text(number))
+    return Quantity(number.value, number.dim, number.name, (number,), 9, value_text(number))
 
 
 def quantity(value: Any) -> Quantity:

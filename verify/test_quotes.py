@@ -430,6 +430,7 @@ def group() -> Any:
     ledger.given("a.count", 4, "", "a count", HERE)
     ledger.given("a.list", (3, 6), "", "a list", HERE)
     ledger.given("a.steps", 0.5, "×", "a part", HERE)
+    ledger.given("a.waits", (0.01, 0.02), "ms", "a list of times", HERE)
     return groups(ledger)["a"]
 
 
@@ -468,7 +469,7 @@ def test_what_cannot_be_combined_says_why(group: Any, combine: Callable[[Any], A
 
 @pytest.mark.parametrize(("combine", "shown"), [
     (lambda a: a.time, "60 ms"), (lambda a: a.time * 2, "120 ms"), (lambda a: a.count * 2, "8"), (lambda a: a.count / 2, "2×"), (lambda a: a.size / a.time, "2.67 GB/s"),
-    (lambda a: a.time * a.time, "0.0036 (s^2)"), (lambda a: a.list, "[3, 6]"), (lambda a: a.count * a.steps, "2×"), (lambda a: a.time / a.time, "1×"), (lambda a: a.time * a.steps, "30 ms"),
+    (lambda a: a.time * a.time, "0.0036 (s^2)"), (lambda a: a.list, "[3, 6]"), (lambda a: a.waits, "[10 ms, 20 ms]"), (lambda a: a.count * a.steps, "2×"), (lambda a: a.time / a.time, "1×"), (lambda a: a.time * a.steps, "30 ms"),
 ])  # fmt: skip
 def test_what_is_combined_is_shown_in_a_unit_that_fits(group: Any, combine: Callable[[Any], Quantity], shown: str) -> None:
     assert quantity_text(combine(group)).replace(text.NBSP, " ") == shown
