@@ -19,7 +19,8 @@ _MADE = {"ledger", "symbols"}  # they make places of their own, as do figures an
 def places(page: Page) -> set[str]:
     """The ids of a page: those it gives, and those its headings get."""
     given = {a or b for a, b in _ID.findall(page.prose.bare)}
-    slugs = (re.sub(r"[^\w\s-]", "", ATTRIBUTES.sub("", h.words)).strip().lower() for h in page.prose.headings)
+    words = (ATTRIBUTES.sub("", page.source[h.start : h.end]) for h in page.prose.headings)  # code in it, too
+    slugs = (re.sub(r"[^\w\s-]", "", heading).strip().lower() for heading in words)
     return given | {re.sub(r"[-\s]+", "-", slug) for slug in slugs}
 
 

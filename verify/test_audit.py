@@ -22,6 +22,12 @@ from macros.evaluate import Evaluator, _places, book, using
 from macros.fixes import digits_only, fixed
 from macros.frontmatter import CONFIG, check_config
 from macros.pins import check_exempt
+from macros.audit import CALLABLE, NAMED, PINS, Audit, apply_fixes, audit_page, audit_sources, check_book, pages_of
+from macros.evaluate import Evaluator, book, using
+from macros.fixes import digits_only, fixed, literal
+from macros.frontmatter import CONFIG, check_config
+from macros.links import check_links
+from macros.links import places as link_places
 from macros.scan import Fault, scan
 from perfmodel import collectives, kernels
 from perfmodel.book import LEDGER
@@ -859,3 +865,62 @@ def test_what_a_page_in_steps_lacks_is_said_in_full(path: str, old: str, new: st
     faults = [f.message for f in audit_one(path, page.replace(old, new, 1) if old else page).faults]
     of_the_credit = "a page of the module is adapted from no section of the book: [= credit() =]"
     assert [says] == [f for f in faults if f != of_the_credit or says == of_the_credit]
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    ('q("60 ms", sync.one_gpu)', "60 ms"), ("q( '60 ms', sync.one_gpu)", "60 ms"), ('q(\n"a \\" b", x.y)', 'a \\" b'), ('figure("x", "y")', "x"), ("q(sync.one_gpu)", ""), ('q("", x.y)', ""), ("sync.one_gpu", ""),
+])  # fmt: skip
+def test_the_words_of_a_call_as_they_stand(call: str, words: str) -> None:
+    page = scan("docs/x.md", f'{FRONT}Not ("here"), but [= {call} =] and ("there").\n')
+    assert page.calls[0].source == call
+    assert literal(page, page.calls[0]) == (
+        page.source.index(words, page.source.index("[=")) if words else literal(page, page.calls[0])[0],
+        words,
+    )
+
+
+@pytest.mark.parametrize(("old", "new", "fix"), [
+    ("61 ms", "60 ms", "60 ms"), ("about  61\u00a0ms", "about 60 ms", "about  60\u00a0ms"), ("10-21 ms", "10-20 ms", "10-20 ms"), ("12,345", "54,321", "54,321"), ("999", "1,000", "1,000"), ("1.5×10^3 B", "2.5×10^4 B", "2.5×10^4 B"),
+    ("61 ms", "60 s", ""), ("4×", "4", ""), ("five", "four", ""), ("1.5×10³ B", "2.5×10^4 B", ""), ("61", "60 ms", ""), ("-61", "60", ""), ("[1, 2]", "[3, 4]", "[3, 4]"),
+])  # fmt: skip
+def test_digits_alone_are_changed(old: str, new: str, fix: str) -> None:
+    assert digits_only(old, new) == fix
+
+
+def test_each_wrong_quote_of_a_page_is_mended_where_it_stands() -> None:
+    source = f'{FRONT}A [= q("61 ms", sync.one_gpu) =], [= q("61 ms", sync.one_gpu) =] and [= q("999", many.tasks) =].\n\nAnd [= q("81 ms", sync.cpu) =], [= q("five", sync.gpus) =].\n'
+    audit = audit_one("docs/x.md", source)
+    assert fixed(audit.pages["docs/x.md"], audit.faults) == source.replace("61 ms", "60 ms").replace("999", "10,000").replace(
+        "81 ms", "80 ms"
+    )
+    other = [Fault("docs/y.md", 4, 3, "", "drifted", "61 ms", "60 ms"), Fault("docs/x.md", 4, 4, "", "drifted", "61 ms", "60 ms")]
+    assert fixed(audit.pages["docs/x.md"], other) == source
+    for old, fix in (("61 ms", "60 s"), ("62 ms", "60 ms")):
+        with pytest.raises(ValueError, match=rf"^a fix changes digits only, got '{fix}' for '61 ms' at docs/x\.md:4:3$"):
+            fixed(audit.pages["docs/x.md"], [Fault("docs/x.md", 4, 3, "", "drifted", old, fix)])
+
+
+def test_the_places_of_a_page() -> None:
+    page = scan(
+        "docs/x.md",
+        f"{FRONT}# The Queue: a `call`, again! {{ #queue .x }}\n\n## Two -  words\n\nA line.\n{{ #below }}\n\n<a id=\"raw\"></a> <b  id = 'one'> <i id=two>\n\nUnderlined\n---\n",
+    )
+    assert link_places(page) == {"queue", "below", "raw", "one", "two", "the-queue-a-call-again", "two-words", "underlined"}
+
+
+@pytest.mark.parametrize(("link", "says"), [
+    ("[it](y.md)", ""), ("[it](./z/../y.md)", ""), ("[it](y.html)", ""), ("[it](y.md#here)", ""), ("[it](#there)", ""), ("[it](y.md#fig-a)", ""), ("[it](#lab-a)", ""), ("[it](https://x.y/z)", ""),
+    ("[it](//x.y/z)", ""), ("[it](/z)", ""), ("[it](mailto:a@b.c)", ""), ("[it](http://[x)", ""), ("[it](%79.md)", ""), ("[it](made.md#any)", ""), ("[it](doc.md#any)", ""), ("[it](lost.md#any)", ""), ("[it](../mkdocs.yml)", ""),
+    ("[it](w.md)", "w.md leads nowhere: there is no file docs/w.md; did you mean y.md?"), ("[it](yy.md)", "yy.md leads nowhere: there is no file docs/yy.md; did you mean y.md?"), ("[it](madde.md)", "madde.md leads nowhere: there is no file docs/madde.md; did you mean made.md?"),
+    ("[it](nothing.bin)", "nothing.bin leads nowhere: there is no file docs/nothing.bin"), ("[it](w.html)", "w.html leads nowhere: there is no file docs/w.html"), ("[it](y.md#hre)", "y.md#hre leads nowhere: docs/y.md has no place #hre; did you mean #here?"), ("[it](#zzz)", "#zzz leads nowhere: docs/x.md has no place #zzz"),
+    ("[it](y.html#zzz)", "y.html#zzz leads nowhere: docs/y.md has no place #zzz"), ("[it](sub/deep)", "sub/deep leads nowhere: there is no file docs/sub/deep; did you mean sub/deeper.md?"),
+])  # fmt: skip
+def test_where_a_link_leads(tmp_path: Path, link: str, says: str) -> None:
+    (tmp_path / "mkdocs.yml").touch()
+    texts = {
+        "docs/y.md": "# Here { #here }\n", "docs/made.md": "[= ledger() =]\n", "docs/doc.md": "\n::: perfmodel\n", "docs/lost.md": " \n", "docs/x.md": f"# There\n\nSee {link}.\n", "docs/sub/deeper.md": "# x\n",
+    }  # fmt: skip
+    pages = {path: scan(path, text) for path, text in texts.items()}
+    assert [(f.message, f.line, f.sort) for f in check_links(pages["docs/x.md"], tmp_path, pages)] == (
+        [(says, 3, "broken")] if says else []
+    )
