@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from macros import calls, claims, quotes, text
 from macros.claims import Claim, read
-from macros.quantity import Drift, Quantity, QuoteError, groups, of
+from macros.quantity import Drift, Quantity, QuoteError, groups, near, of
 from macros.quantity import shown as quantity_text
 from perfmodel.number import Ledger
 from perfmodel.sources import HERE
@@ -477,10 +477,12 @@ def test_what_is_combined_is_shown_in_a_unit_that_fits(group: Any, combine: Call
 
 def test_a_group_names_three_of_its_numbers(group: Any) -> None:
     ledger = Ledger()
-    for name in ("b.x", "b.y", "bc.z"):
+    for name in ("b.x", "b.y", "bc.z", "d.k", "d.l", "d.m", "e.k", "e.l", "e.m", "e.n"):
         ledger.given(name, 1, "", "a number", HERE)
     few = groups(ledger)
-    assert [*few] == ["b", "bc"]
+    assert [*few] == ["b", "bc", "d", "e"]
+    assert str(few["d"]) == "d is a group: write d.k, d.l, d.m"
+    assert str(few["e"]) == "e is a group: write e.k, e.l, e.m, …"
     assert str(few["b"]) == "b is a group: write b.x, b.y"
     with pytest.raises(AttributeError, match=r"^__wrapped__$"):
         few["b"].__wrapped__  # noqa: B018
@@ -604,3 +606,8 @@ def test_what_a_formula_puts_on_a_page() -> None:
         assert ('display="block"' in piece.html) is (block and not numbers)
         assert ("<wbr>" in piece.html) is (block and numbers)
     assert "60.0" in bound(lambda: calls.formula(one, numbers=True, result="60.0 ms"))[0].html
+
+
+def test_a_name_unlike_any_is_told_all() -> None:
+    assert near("there is no lab", "zzzz", ["ring", "cpu"]) == "there is no lab: cpu, ring"
+    assert near("there is no lab", "rings", ["ring", "cpu"]) == "there is no lab; did you mean ring?"
