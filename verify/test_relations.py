@@ -155,3 +155,18 @@ def test_the_vocabulary_comes_out_the_same_when_it_is_made_again() -> None:
     assert {word: tuple(means) for word, means in again._WORDS.items()} == {
         word: tuple(means) for word, means in relations._WORDS.items()
     }
+
+
+@pytest.mark.parametrize(("word", "values", "unit", "says"), [
+    ("slower", (1.0, 1.0), "ms", '"slower" does not hold: a.b is 1000 ms and a.b is 1000 ms (a.b = a.b); write "the same"'),
+    ("slower", (1.0, 2.0), "ms", '"slower" does not hold: a.b is 1000 ms and a.b is 2000 ms (a.b < a.b); write "faster"'),
+    ("the same", (2.0, 1.0), "ms", '"the same" does not hold: a.b is 2000 ms and a.b is 1000 ms (a.b > a.b); write "slower"'),
+    ("the same", (1.0, 2.0), "ms", '"the same" does not hold: a.b is 1000 ms and a.b is 2000 ms (a.b < a.b); write "faster"'),
+    ("the same", (1e9, 2e9), "GB/s", '"the same" does not hold: a.b is 1 GB/s and a.b is 2 GB/s (a.b < a.b); write "slower"'),
+    ("as much as", (2e6, 1e6), "MB", '"as much as" does not hold: a.b is 2 MB and a.b is 1 MB (a.b > a.b); write "greater"'),
+    ("as many as", (1, 2), "", '"as many as" does not hold: a.b is 1 and a.b is 2 (a.b < a.b); write "less"'),
+    ("the same", (2.0, 1.0, 3.0), "ms", '"the same" does not hold: a.b is 2000 ms and a.b is 1000 ms (a.b > a.b)'),
+    ("The slowest", (2.0, 3.0, 1.0), "ms", '"The slowest" does not hold: a.b is 2000 ms and a.b is 3000 ms (a.b < a.b)'),
+])  # fmt: skip
+def test_a_relation_that_does_not_hold_is_said_in_full(word: str, values: tuple[float, ...], unit: str, says: str) -> None:
+    assert complaint(word, *(number(value, unit) for value in values)) == says
