@@ -147,3 +147,54 @@ def test_a_number_without_a_formula_says_what_it_is() -> None:
 def test_what_is_no_formula_is_refused() -> None:
     with pytest.raises(ValueError, match="a formula must hold only what can be printed"):
         formulas.symbols(number("n if k else S"))
+
+
+@pytest.mark.parametrize(("formula", "text", "tex"), [
+    ("2*n*S/B", "2·n·S / B", r"\frac{2 \cdot n \cdot S}{B}"), ("(n-1)*S/B", "(n−1)·S / B", r"\frac{\left(n - 1\right) \cdot S}{B}"), ("n+k", "n+k", "n + k"), ("n-(k-1)", "n−(k−1)", r"n - \left(k - 1\right)"),
+    ("n-(k+1)", "n−(k+1)", r"n - \left(k + 1\right)"), ("n+(k-1)", "n+k−1", "n + k - 1"), ("n-k-1", "n−k−1", "n - k - 1"), ("n/(k/2)", "n / (k / 2)", r"\frac{n}{\frac{k}{2}}"), ("n/k/2", "(n / k) / 2", r"\frac{\frac{n}{k}}{2}"),
+    ("n/k*S", "(n / k)·S", r"\frac{n}{k} \cdot S"), ("S*(n/k)", "S·n / k", r"S \cdot \frac{n}{k}"), ("n/(k*2)", "n / (k·2)", r"\frac{n}{k \cdot 2}"), ("(n/k)**2", "(n / k)^2", r"\left(\frac{n}{k}\right)^{2}"), ("n**2", "n^2", "n^{2}"),
+    ("n**(k-1)", "n^(k−1)", "n^{k - 1}"), ("(n**2)**k", "(n^2)^k", r"\left(n^{2}\right)^{k}"), ("-n", "−n", "-n"), ("-(n+k)", "−(n+k)", r"-\left(n + k\right)"), ("-n*k", "(−n)·k", r"\left(-n\right) \cdot k"), ("-(n*k)", "−(n·k)", r"-\left(n \cdot k\right)"),
+    ("max(n,k)", "max(n, k)", r"\max\left(n, k\right)"), ("ceil(n/k)", "⌈n / k⌉", r"\lceil \frac{n}{k} \rceil"), ("floor(n)*k", "⌊n⌋·k", r"\lfloor n \rfloor \cdot k"), ("1.5*n", "1.5·n", r"1.5 \cdot n"),
+    ("2*(n+k)", "2·(n+k)", r"2 \cdot \left(n + k\right)"), ("n*k+S", "n·k + S", r"n \cdot k + S"), ("n*k-S", "n·k − S", r"n \cdot k - S"), ("n+1/k", "n + 1 / k", r"n + \frac{1}{k}"), ("t1+alpha*t2", "t₁ + α·t₂", r"t_1 + \alpha \cdot t_2"),
+    ("max(n,k)/2", "max(n, k) / 2", r"\frac{\max\left(n, k\right)}{2}"), ("t3", "t₃", "t_3"), ("x", "x", "x"),
+])  # fmt: skip
+def test_how_a_formula_is_printed(formula: str, text: str, tex: str) -> None:
+    one = number(formula)
+    assert (formulas.symbols(one), formulas.tex(one)) == (text, tex)
+
+
+@pytest.mark.parametrize(("formula", "text", "tex"), [
+    ("n*S/B", "4·160 MB / 16 GB/s", r"\frac{4 \cdot 160\,\text{MB}}{16\,\text{GB/s}}"), ("S+S", "160 MB + 160 MB", r"160\,\text{MB} + 160\,\text{MB}"), ("S**2", "(160 MB)^2", r"\left(160\,\text{MB}\right)^{2}"),
+    ("n**2", "4^2", "4^{2}"), ("-S", "−160 MB", r"-160\,\text{MB}"), ("n*(1-S)", "4·(1 − 160 MB)", r"4 \cdot \left(1 - 160\,\text{MB}\right)"), ("n-k", "4−3", "4 - 3"),
+])  # fmt: skip
+def test_how_a_formula_is_printed_with_its_numbers(formula: str, text: str, tex: str) -> None:
+    one = number(formula)
+    assert formulas.filled(one) == text
+    assert formulas.tex(one, numbers=True) == f"{tex} = 1"
+    for result, shown in (
+        ("1.0", "1.0"),
+        ("60 ms", r"60\,\text{ms}"),
+        ("−3 ms", r"-3\,\text{ms}"),
+        ("10,000 B", r"\text{10,000}\,\text{B}"),
+        ("1,5", r"\text{1,5}"),
+    ):
+        assert formulas.tex(one, numbers=True, result=result) == f"{tex} = {shown}"
+
+
+def test_what_cannot_be_printed_says_so() -> None:
+    with pytest.raises(ValueError, match=r"^cannot print '\[n\]' in a formula$"):
+        formulas.symbols(number("[n]"))
+    with pytest.raises(QuoteError) as error:
+        formulas.tex(number("n").inputs["n"])
+    assert str(error.value) == f"a.n has no formula: it is given ({HERE})"
+
+
+@pytest.mark.parametrize(("source", "cut"), [
+    ("a + b", ["a", "{} + b"]), ("a + (b + c) - d = e", ["a", "{} + (b + c)", "{} - d", "{} = e"]), (r"\frac{a + b}{c} + d", [r"\frac{a + b}{c}", "{} + d"]), (r"\lceil a + b \rceil + c", [r"\lceil a + b \rceil", "{} + c"]),
+    (r"\lfloor a - b \rfloor = c", [r"\lfloor a - b \rfloor", "{} = c"]), (r"\left(a + b\right) \cdot c + d", [r"\left(a + b\right) \cdot c", "{} + d"]), ("a", ["a"]), (r"a \cdot b", [r"a \cdot b"]),
+])  # fmt: skip
+def test_where_a_formula_may_break(source: str, cut: list[str]) -> None:
+    assert formulas.pieces(source) == cut
+    markup = formulas.breakable(source)
+    assert markup.count("<wbr>") == len(cut) - 1
+    assert markup.count('<math displaystyle="true" ') == markup.count("<math ") == len(cut)
