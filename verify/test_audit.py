@@ -23,9 +23,10 @@ from macros.fixes import digits_only, fixed
 from macros.frontmatter import CONFIG, check_config
 from macros.pins import check_exempt
 from macros.audit import CALLABLE, NAMED, PINS, Audit, apply_fixes, audit_page, audit_sources, check_book, pages_of
+from macros.calls import Recorder
 from macros.evaluate import Evaluator, book, using
 from macros.fixes import digits_only, fixed, literal
-from macros.frontmatter import CONFIG, check_config
+from macros.frontmatter import CONFIG, check_config, check_front_matter
 from macros.links import check_links
 from macros.links import places as link_places
 from macros.scan import Fault, scan
@@ -924,3 +925,69 @@ def test_where_a_link_leads(tmp_path: Path, link: str, says: str) -> None:
     assert [(f.message, f.line, f.sort) for f in check_links(pages["docs/x.md"], tmp_path, pages)] == (
         [(says, 3, "broken")] if says else []
     )
+
+
+@pytest.mark.parametrize(("front", "found"), [
+    ("title: ▸60 ms of it\n", ['a naked number in the title: 60 ms; declare it under title_quotes: "60 ms": name']),
+    ("title: x\ndescription: It is of ▸4 May 2024\n", ['a date in the description: 4 May 2024; declare it under title_quotes: "4 May 2024": plain, a date']),
+    ("title: Since ▸2017\n", ['a naked number in the title: 2017; declare it under title_quotes: "2017": plain, a year']), ("title: Since ▸2117\n", ['a naked number in the title: 2117; declare it under title_quotes: "2117": name']),
+    ("title: It takes ▸10–20 ms\n", ["a naked number in the title: 10–20 ms; say it in the text, where it can be bound"]), ("title: It is ▸faster than that\n", ["a comparison in the title: faster than; say it in the text, where it can be bound"]),
+    ("title: It ▸doubles\n", ["a multiple in words in the title: doubles; say it in the text, where it can be bound"]), ("title: All ▸eight tasks\n", ['a number in words before something the model counts in the title: eight tasks; declare it under title_quotes: "eight": name']),
+    ("title: It takes ▸60 ms or more\ntitle_quotes:\n  60 ms: sync.one_gpu\n", ["a bound after a quote in the title: … or more; what stands under title_quotes must hold it"]),
+    ("title: x\nhide: [60 ms]\nsearch:\n  boost: 60\n", []), ("", []),
+    ("title: 60 ms of [it]\ntitle_quotes:\n  ▸61 ms: sync.one_gpu\n", None), ("title: x\ntitle_quotes:\n  ▸a: [b]\n", ['a line under title_quotes holds words, a colon and one name: "160-megabyte": sync.gradient']),
+    ("title: x\ntitle_quotes:\n  ▸[a]: b\n", ['a line under title_quotes holds words, a colon and one name: "160-megabyte": sync.gradient']), ("title: x\ntitle_quotes:\n  '▸2': plain\n", ['say why it is bound to nothing: "2": plain, a year']),
+    ("title: x\ntitle_quotes:\n  ▸2: plain,\n", ['say why it is bound to nothing: "2": plain, a year']), ("title: x\ntitle_quotes: ▸60 ms\n", ['title_quotes holds one line a number: "160-megabyte": sync.gradient']),
+    ("▸title: The queue: again\n", ['a title with a colon needs quotes: title: "The queue: again"']), ("title: x\n▸description: So:\n", ['a description with a colon needs quotes: description: "So:"']),
+    ("▸- a\n- b\n", ["the front matter cannot be read: each of its lines is a key, a colon and a value"]), ("title: [▸\n", None), ("title: x\ntitle_quotes:\n  ▸60 ms: sync.one_gpuu\n", ["sync.one_gpuu is not a number of the book; did you mean sync.one_gpu?"]),
+    ("title: x\ntitle_quotes:\n  ▸60 ms: sync.one_gpu +\n", ["sync.one_gpu + cannot be read: invalid syntax"]),
+])  # fmt: skip
+def test_what_is_wrong_above_a_page(front: str, found: list[str] | None) -> None:
+    source = f"---\n{front}---\nIt is so.\n"
+    at = source.find(HERE)
+    source = source.replace(HERE, "")
+    faults = audit_one("docs/x.md", source).faults
+    if found is None:  # the words are of YAML, or of a quote, which have tests of their own
+        assert faults
+    else:
+        assert [f.message for f in faults] == found
+        assert [(f.line, f.column) for f in faults] == [(source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at))] * len(
+            found
+        )
+
+
+def test_what_stands_above_a_page_is_bound() -> None:
+    page = '---\ntitle: The 160-megabyte question\ndescription: It waits.\nhide: [toc]\ntitle_quotes:\n  160-megabyte: sync.gradient\n  "2017": plain, a year\n---\nIt is so.\n'
+    audit = audit_one("docs/x.md", page)
+    assert audit.faults == []
+    assert audit.titles == {"docs/x.md": ["160-megabyte", "2017"]}
+    assert [(u.kind, u.shown, u.why, u.line, u.column, [q.expr for q in u.quantities]) for u in audit.uses] == [
+        ("q", "160-megabyte", "", 6, 3, ["sync.gradient"]), ("e", "2017", "a year", 7, 4, []),
+    ]  # fmt: skip
+    assert audit.unread == set()
+    assert audit_one("docs/x.md", "It is so.\n").unread == {"docs/x.md"}
+    front = check_front_matter(audit.pages["docs/x.md"], EVALUATOR, Recorder(), [])
+    assert front == (["160-megabyte", "2017"], {"title": "The 160-megabyte question", "description": "It waits."}, True)
+
+
+@pytest.mark.parametrize(("config", "found"), [
+    ("site_name: ▸60 ms\n", "a naked number in site_name: 60 ms; say it on a page, where it can be bound"), ("site_description: a\ncopyright: Of ▸60\n", "a naked number in copyright: 60; say it on a page, where it can be bound"),
+    ("site_name: a\nnav:\n  - ▸60 ms: x.md\n", "a naked number in nav: 60 ms; say it on a page, where it can be bound"), ("nav:\n  - A:\n    - All ▸eight tasks: x.md\n", "a number in words before something the model counts in nav: eight tasks; say it on a page, where it can be bound"),
+    ("▸- a\n", "cannot be read: each of its lines is a key, a colon and a value"), ("theme: 60\nnav: [60.md]\nextra: 60 ms\n", ""), ("", ""), ("nav:\n  - 60.md\n  - a: 60.md\n", ""),
+])  # fmt: skip
+def test_what_the_configuration_shows(config: str, found: str) -> None:
+    at = config.find(HERE)
+    config = config.replace(HERE, "")
+    faults = [*check_config("mkdocs.yml", config)]
+    place = config.count("\n", 0, at) + 1, at - config.rfind("\n", 0, at)
+    assert [(f.path, f.line, f.column, f.message) for f in faults] == ([("mkdocs.yml", *place, found)] if found else [])
+    assert [f.sort for f in faults] == ([] if not found else ["broken"] if "cannot" in found else ["unbound"])
+
+
+def test_the_menu_leads_to_every_page_and_to_nothing_else() -> None:
+    config = "nav:\n  - a.md\n  - B: sub/b.md\n  - aa.md\n  - zzzzzzzzzzzzzzzzzzzzzzzz.md\n  - https://x.y\nnot_in_nav: |\n  c.md\n  d.md\n"
+    assert [*check_config("mkdocs.yml", config, ["docs/a.md", "docs/sub/b.md", "docs/c.md", "docs/e.md"])] == [
+        Fault("docs/e.md", 1, 1, 'no menu leads to this page: add a line "- e.md" under nav: in mkdocs.yml, where it belongs'),
+        Fault("mkdocs.yml", 4, 5, "there is no page docs/aa.md; did you mean a.md?"),
+        Fault("mkdocs.yml", 5, 5, "there is no page docs/zzzzzzzzzzzzzzzzzzzzzzzz.md"),
+    ]
