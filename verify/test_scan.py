@@ -333,3 +333,22 @@ def test_words_that_are_bound_are_a_mark_wherever_they_stand(text: str, bound: l
     out = prose.mask(text, bound)
     assert len(out) == len(text)
     assert out.replace(DROP, "").replace(QUOTE, "Q") == masked
+
+
+@pytest.mark.parametrize(("source", "message"), [
+    ("[= q('60 ms, x) =]", "[= q('60 ms, x) =] opens a quote that it does not close: every ' needs its partner"),
+    ("[= q('a', 'b, x) =]", "[= q('a', 'b, x) =] opens a quote that it does not close: every ' needs its partner"),
+    ('[= q("a", "b, x) =]', '[= q("a", "b, x) =] opens a quote that it does not close: every " needs its partner'),
+    ('[= q("it\'s", x$) =]', "[= q(\"it's\", x$) =] opens a quote that it does not close: every ' needs its partner"),
+    ("[= q('60 ms', x$) =]", "[= q('60 ms', x$) =] cannot be read: unexpected char '$' at 27"), ('[= q("60 ms", x$) =]', "[= q(\"60 ms\", x$) =] cannot be read: unexpected char '$' at 27"),
+    ("[= q(" + "a" * 55, "[= q(" + "a" * 55 + " is never closed: a call ends with =]"), ("[= q(" + "a" * 56, "[= q(" + "a" * 52 + "… is never closed: a call ends with =]"),
+])  # fmt: skip
+def test_what_is_wrong_with_a_call_that_cannot_be_read(source: str, message: str) -> None:
+    assert [(f.message, f.line, f.column) for f in scan.scan("docs/x.md", f"---\n---\n\nIt {source}\n").faults] == [(message, 4, 4)]
+
+
+@pytest.mark.parametrize(("expression", "macro"), [
+    ("q()", "q"), ('q("60\nms", x)', "q"), (" q(x) ", "q"), ("q(", ""), ("x", ""), ("q() + q()", ""), ("a.q()", ""), ("", ""), ("\0", ""), ("sync.one_gpu", ""),
+])  # fmt: skip
+def test_the_macro_of_a_call(expression: str, macro: str) -> None:
+    assert scan.macro_of(expression) == macro
