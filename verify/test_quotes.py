@@ -469,7 +469,7 @@ def test_what_cannot_be_combined_says_why(group: Any, combine: Callable[[Any], A
 
 @pytest.mark.parametrize(("combine", "shown"), [
     (lambda a: a.time, "60 ms"), (lambda a: a.time * 2, "120 ms"), (lambda a: a.count * 2, "8"), (lambda a: a.count / 2, "2×"), (lambda a: a.size / a.time, "2.67 GB/s"),
-    (lambda a: a.time * a.time, "0.0036 (s^2)"), (lambda a: a.list, "[3, 6]"), (lambda a: a.waits, "[10 ms, 20 ms]"), (lambda a: a.count * a.steps, "2×"), (lambda a: a.time / a.time, "1×"), (lambda a: a.time * a.steps, "30 ms"),
+    (lambda a: a.time * a.time, "0.0036 (s^2)"), (lambda a: a.list, "[3, 6]"), (lambda a: a.waits, "[10 ms, 20 ms]"), (lambda a: a.count * a.steps, "2×"), (lambda a: a.time / a.time, "1×"), (lambda a: a.time * a.steps, "30 ms"), (lambda a: a.time * 1000, "60 s"), (lambda a: calls.q("4–8", a.count, 2 * a.count).quantity, "[4, 8]"),
 ])  # fmt: skip
 def test_what_is_combined_is_shown_in_a_unit_that_fits(group: Any, combine: Callable[[Any], Quantity], shown: str) -> None:
     assert quantity_text(combine(group)).replace(text.NBSP, " ") == shown
