@@ -65,7 +65,7 @@ cuda: $(READY) ## on a machine with a GPU: measure it, and keep what it shows in
 measure: $(READY) ## time matrix products on this CPU, and keep them in docs/records/matmul.json
 	@$(PY) -m verify.measure
 
-mutation: $(READY) ## change the model in thousands of small ways: every change must fail a test; goes on where it was stopped
+mutation: $(READY) ## change the model and the audit in thousands of small ways: every change must fail a test; goes on where it was stopped
 	@$(PY) -m verify.mutation $(ONLY)
 
 bench: $(READY) ## measure the budgets: print a table, write bench.json

@@ -1,4 +1,4 @@
-"""`make mutation`: change the model's code in thousands of small ways, one at a time, and see a test fail each time.
+"""`make mutation`: change the code of the model and of the audit in thousands of small ways, one at a time, and see a test fail each time.
 
 mutmut makes the mutants, finds out which tests call which function, and runs these in forked children, two at a time. What it has
 found stays in mutants/: a run that was interrupted goes on, and a later one tries only what is new, and what survived before.
