@@ -29,6 +29,7 @@ from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
 from macros.links import check_links
 from macros.links import places as link_places
+from macros.quantity import QuoteError
 from macros.scan import Fault, scan
 from perfmodel import collectives, kernels
 from perfmodel.book import LEDGER
@@ -991,3 +992,49 @@ def test_the_menu_leads_to_every_page_and_to_nothing_else() -> None:
         Fault("mkdocs.yml", 4, 5, "there is no page docs/aa.md; did you mean a.md?"),
         Fault("mkdocs.yml", 5, 5, "there is no page docs/zzzzzzzzzzzzzzzzzzzzzzzz.md"),
     ]
+
+
+@pytest.mark.parametrize(("expression", "value"), [
+    ("2 + 3 * 4 - 6 / 3", 12), ("-3", -3), ("2 ** 3", 8), ("7 % 4", 3), ("7 // 2", 3), ("true", True), ("false", False), ("none", None), ("[1, 'a', (2, none)]", [1, "a", [2, None]]), ("'a'", "a"), ("1.5", 1.5), (" 2\n+ 3 ", 5),
+])  # fmt: skip
+def test_what_an_expression_is(expression: str, value: Any) -> None:
+    found = EVALUATOR.value(expression)
+    assert found == value
+    assert type(found) is type(value) or isinstance(value, int)
+
+
+@pytest.mark.parametrize(("expression", "says"), [
+    ("sync.one_gpuu", "sync.one_gpuu is not a number of the book; did you mean sync.one_gpu?"), ("zzz.qqq", "zzz.qqq is not a number of the book; the Numbers page lists them all"), ("snyc.one_gpu + 1", "snyc.one_gpu is not a number of the book; did you mean sync.one_gpu?"),
+    ("sync.one_gpu.x", "sync.one_gpu.x is not a number of the book; did you mean sync.one_gpu?"), ("plan", "plan is not a number of the book or a macro; did you mean plain?"), ("zzzzzzzz", "zzzzzzzz is not a number of the book or a macro"),
+    ("1 +", "1 + cannot be read: invalid syntax"), ("1 / 0", "ZeroDivisionError: division by zero"), ("1 if true else 2", "1 if true else 2 cannot stand in a call: it holds names, texts, numbers and + - * /"),
+    ("not 1", "not 1 cannot stand in a call: it holds names, texts, numbers and + - * /"), ("1 << 2", "1 << 2 cannot stand in a call: it holds names, texts, numbers and + - * /"), ("{1}", "{1} cannot stand in a call: it holds names, texts, numbers and + - * /"),
+    ("plian('a')", "plian(…) is not a macro; did you mean plain?"), ("sync.one_gpu('a')", "sync.one_gpu(…) is not a macro: "), ("q(*sync.one_gpu)", "*sync.one_gpu cannot stand in a call: it holds names, texts, numbers and + - * /"),
+    ("q('60 ms', **sync)", "q('60 ms', **sync) cannot stand in a call: it holds names, texts, numbers and + - * /"), ("sync.one_gpu + sync.gradient", "cannot add sync.one_gpu (a time) and sync.gradient (a size in bytes)"),
+])  # fmt: skip
+def test_what_an_expression_cannot_be(expression: str, says: str) -> None:
+    with pytest.raises(QuoteError) as error:
+        EVALUATOR.value(expression)
+    assert str(error.value) == (says if not says.endswith(": ") else says + ", ".join(sorted(CALLABLE)))
+
+
+@pytest.mark.parametrize(("call", "says"), [
+    ("figure(sync-ring)", 'put the name in straight quotes: figure("sync-ring")'), ('figure("a", x.y)', 'put the name in straight quotes: figure("a", "x.y")'), ("table()", "table(…) missing 1 required positional argument: 'name': it is called as table(\"barriers\")"),
+    ("figure()", "figure(…) missing 1 required positional argument: 'name': it is called as figure(\"sync-ring\")"), ("lab(\"zzz\")", f'there is no lab "zzz": {", ".join(sorted(NAMED["lab"]))}'), ('table("barrier")', 'there is no table "barrier"; did you mean barriers?'),
+    ("drawing()", "drawing(…) missing 1 required positional argument: 'name': it is called as drawing()"), ("sync.one_gpu", '[= sync.one_gpu =] must call one macro, with the words on the page: [= q("60 ms", sync.one_gpu) =]'),
+    ("3", '[= 3 =] must call one macro, with the words on the page: [= q("60 ms", sync.one_gpu) =]'), ("figure(sync-)", "[= figure(sync-) =] cannot be read: invalid syntax"), ("rel()", "rel(…) missing 2 required positional arguments: 'word' and 'first': it is called as rel(\"slower\", sync.cpu, sync.one_gpu)"),
+    ("plain()", "plain(…) missing 1 required positional argument: 'words': it is called as plain(\"1985\", why=\"a year\")"), ("formula()", "formula(…) missing 1 required positional argument: 'value': it is called as formula(sync.one_gpu, numbers=True)"),
+    ("qt()", "qt(…) missing 1 required positional argument: 'words': it is called as qt(\"60 ms\", sync.one_gpu)"), ("credit(a='x')", "credit(…) got an unexpected keyword argument 'a': it is called as credit(\"13.7\")"),
+])  # fmt: skip
+def test_what_a_call_cannot_be(call: str, says: str) -> None:
+    assert [f.message for f in audit_one("docs/x.md", f"{FRONT}\n[= {call} =]\n").faults] == [says]
+
+
+@pytest.mark.parametrize(("page", "says"), [
+    ("$t = [= q(\"60 ms\", sync.one_gpu) =]$", "q(…) cannot stand in a formula: use formula(name, numbers=True), or write the number beside the formula"), ("`[= q(\"60 ms\", sync.one_gpu) =]`", "q(…) cannot stand in inline code: take the backticks away"),
+    ("![[= q(\"60 ms\", sync.one_gpu) =]](../assets/site.css)", "q(…) cannot stand in alt text or a title, where HTML cannot go: use qt(…)"), ("```text\n[= q(\"60 ms\", sync.one_gpu) =]\n```", "q(…) cannot stand in a block of code, where HTML cannot go: use qt(…)"),
+    ("`[= qt(\"60 ms\", sync.one_gpu) =]`", "qt(…) cannot stand in inline code: take the backticks away"), ("![[= qt(\"60 ms\", sync.one_gpu) =]](../assets/site.css)", ""), ("```text\n[= qt(\"60 ms\", sync.one_gpu) =]\n```", ""),
+])  # fmt: skip
+def test_where_a_call_cannot_stand(page: str, says: str) -> None:
+    assert [f.message for f in audit_one("docs/acts/x.md", f"{FRONT}\n{page}\n").faults if "an act" not in f.message] == (
+        [says] if says else []
+    )
