@@ -65,7 +65,7 @@ def _print(node: ast.expr, symbol: Callable[[str], str], tex: bool) -> tuple[str
             right = paren(go(node.right), level + (0 if isinstance(op, ast.Add | ast.Mult) else 1))
             gap = " " if re.search(r"[\s·/]", left + right) else ""  # n−1, but 2 ticks + 3 ticks
             signs = {ast.Add: f"{gap}+{gap}", ast.Sub: f"{gap}−{gap}", ast.Mult: "·", ast.Div: " / "}
-            tex_signs = {ast.Add: " + ", ast.Sub: " - ", ast.Mult: r" \cdot ", ast.Div: "/"}
+            tex_signs = {ast.Add: " + ", ast.Sub: " - ", ast.Mult: r" \cdot "}
             return left + (tex_signs if tex else signs)[type(op)] + right, level
         case ast.Call(func=ast.Name(id=name)):
             inner = (", ").join(go(a)[0] for a in node.args)
