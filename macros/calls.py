@@ -86,7 +86,7 @@ def q(words: str, *values: Any) -> Piece:
     quantities = quotes.check(words, *values)
     shown = text.typeset(words)
     current().add("q", shown, quantities)
-    name = html.escape(key(quantities), quote=True)
+    name = html.escape(key(quantities))
     return Piece(f'<span class="q" data-q="{name}">{html.escape(shown)}</span>', shown, "q", _joint(quantities))
 
 
@@ -110,7 +110,7 @@ def rel(word: str, first: Any, *others: Any) -> Piece:
     """State a relation: `rel("slower", sync.cpu, sync.one_gpu)`. The word must hold."""
     quantities = relations.check(word, first, *others)
     current().add("r", word, quantities)
-    names = html.escape(key(quantities), quote=True)
+    names = html.escape(key(quantities))
     return Piece(f'<span class="rel" data-rel="{names}">{html.escape(word)}</span>', word, "rel")
 
 
@@ -142,7 +142,7 @@ def formula(value: Any, *, numbers: bool = False, block: bool = False, result: s
     source = formulas.tex(number, numbers=numbers, result=result)
     markup = formulas.breakable(source) if numbers and block else formulas.mathml(source, block=block)
     tag = "div" if block else "span"
-    name = html.escape(number.name, quote=True)
+    name = html.escape(number.name)
     as_text = formulas.filled(number) if numbers else formulas.symbols(number)
     return Piece(
         f'<{tag} class="formula" data-formula="{name}">{markup}</{tag}>',

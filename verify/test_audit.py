@@ -1038,3 +1038,13 @@ def test_where_a_call_cannot_stand(page: str, says: str) -> None:
     assert [f.message for f in audit_one("docs/acts/x.md", f"{FRONT}\n{page}\n").faults if "an act" not in f.message] == (
         [says] if says else []
     )
+
+
+@pytest.mark.parametrize(("front", "line", "column", "says"), [
+    ("title: x\nhide: [\n", 4, 1, "the front matter cannot be read: expected the node content, but found '<stream end>'"),
+    ("title: x\nhide: ]\n", 3, 7, "the front matter cannot be read: expected the node content, but found ']'"),
+    ("title: a\x07b\n", 2, 1, 'the front matter cannot be read: unacceptable character #x0007: special characters are not allowed in "<unicode string>", position 8'),
+])  # fmt: skip
+def test_front_matter_that_is_no_yaml_is_named_where_it_breaks(front: str, line: int, column: int, says: str) -> None:
+    [fault] = [f for f in audit_one("docs/x.md", f"---\n{front}---\nIt is so.\n").faults if "read" in f.message]
+    assert str(fault) == f"docs/x.md:{line}:{column}: {says}"
