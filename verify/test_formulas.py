@@ -182,7 +182,7 @@ def test_how_a_formula_is_printed_with_its_numbers(formula: str, text: str, tex:
 
 
 def test_what_cannot_be_printed_says_so() -> None:
-    with pytest.raises(ValueError, match="^a formula must hold only what can be printed: ") as unprinted:
+    with pytest.raises(ValueError, match=r"^a formula must hold only what can be printed: ") as unprinted:
         formulas.symbols(number("[n]"))
     assert str(unprinted.value).endswith("symbols, numbers, + - * / **, max, min, ceil and floor; got '[n]'")
     with pytest.raises(QuoteError) as error:
