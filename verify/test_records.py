@@ -244,7 +244,7 @@ def test_what_a_run_says_of_itself(tmp_path: Path, made: list[str]) -> None:
     assert record.machine == f"{platform.machine()}, {os.cpu_count()} CPUs"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", record.date)
     assert (record.torch, record.numpy, record.made_with) == (torch.__version__, "", f"PyTorch {torch.__version__}")
-    assert record.code == records.code_hash(records.ROOT / "perfmodel" / "lockstep")
+    assert record.code == records.code_hash(ROOT / "perfmodel" / "lockstep")
     assert (record.results, record.digest) == (RESULTS, records.digest(RESULTS))
     assert read(tmp_path / "lockstep.json") == record
 
