@@ -17,6 +17,8 @@ import argparse
 import contextlib
 import csv
 import doctest
+import functools
+import gc
 import io
 import json
 import os
@@ -34,6 +36,7 @@ from mutmut.__main__ import create_mutants
 from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.runners.harness import PytestRunner
+from mutmut.state import state
 from mutmut.stats import status_by_exit_code
 from mutmut.utils.file_utils import change_cwd, copy_also_copy_files, copy_src_dir, walk_mutatable_files
 
@@ -182,10 +185,14 @@ class Children:
 
     def __init__(self) -> None:
         self.items: dict[str, pytest.Item] = {}
+        self.caches: list[Any] = []
         self.failure = ""
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.items = {item.nodeid: item for item in session.items}
+        mutated = {f"{meta.parent.name}.{meta.name.removesuffix('.py.meta')}" for meta in Path().glob("*/*.py.meta")}
+        caches = [thing for thing in gc.get_objects() if type(thing) is functools._lru_cache_wrapper]
+        self.caches = [cache for cache in caches if cache.__module__ in mutated]
         for item in session.items:
             test: Any = getattr(item, "obj", None)
             if full := getattr(test, "_hypothesis_internal_use_settings", None):
@@ -208,7 +215,9 @@ class Children:
             plugins.getplugin("tmpdir").pytest_configure(config)
             capture = plugins.getplugin("capturemanager")
             capture.start_global_capturing()
-            for test in tests:
+            for cache in self.caches:
+                cache.cache_clear()  # what the parent worked out, without a mutant
+            for test in sorted(tests, key=lambda test: state().duration_by_test.get(test, 0.0)):
                 self.items[test].ihook.pytest_runtest_protocol(item=self.items[test], nextitem=None)
                 if self.failure:
                     break

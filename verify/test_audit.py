@@ -18,17 +18,13 @@ from hypothesis import strategies as st
 from macros import audit as auditing
 from macros import figures
 from macros.audit import CALLABLE, EXEMPT, NAMED, PINS, Audit, apply_fixes, audit_page, audit_sources, check_book, pages_of
-from macros.evaluate import Evaluator, _places, book, using
-from macros.fixes import digits_only, fixed
-from macros.frontmatter import CONFIG, check_config
-from macros.pins import check_exempt
-from macros.audit import CALLABLE, NAMED, PINS, Audit, apply_fixes, audit_page, audit_sources, check_book, pages_of
 from macros.calls import Recorder
-from macros.evaluate import Evaluator, book, using
+from macros.evaluate import Evaluator, _places, book, using
 from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
 from macros.links import check_links
 from macros.links import places as link_places
+from macros.pins import check_exempt
 from macros.quantity import QuoteError
 from macros.scan import Fault, scan
 from perfmodel import collectives, kernels

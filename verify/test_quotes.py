@@ -453,8 +453,7 @@ def test_what_is_combined_says_how(group: Any, combine: Callable[[Any], Quantity
 @pytest.mark.parametrize(("combine", "says"), [
     (lambda a: a.list + 1, "a list cannot take part in arithmetic: a.list + 1"), (lambda a: 2 * a.list, "a list cannot take part in arithmetic: 2 * a.list"),
     (lambda a: a.time + a.size, "cannot add a.time (a time) and a.size (a size in bytes)"), (lambda a: a.time - 1, "cannot subtract a.time (a time) and 1 (a plain number)"),
-    (lambda a: a.time / (a.count - 4), "cannot divide by a.count - 4, which is 0"), (lambda a: a.time**2, "a call combines numbers with + - * / only: a.time"),
-    (lambda a: -a.time, "a call combines numbers with + - * / only: a.time"), (lambda a: str(a.time), 'a number needs its words: write q("60 ms", a.time)'),
+    (lambda a: a.time / (a.count - 4), "cannot divide by a.count - 4, which is 0"), (lambda a: -a.time, "a call combines numbers with + - * / only: -a.time"), (lambda a: str(a.time), 'a number needs its words: write q("60 ms", a.time)'),
     (lambda a: a.time * 0.5, "a call holds names and whole numbers: 0.5 needs a name in the book"), (lambda a: a.time * "a.time", "a name stands without quotes: a.time"),
     (lambda a: a.time * "x", 'expected a number of the book, such as sync.one_gpu, got "x"'), (lambda a: a.time * [1], "expected a number of the book, such as sync.one_gpu, got a list"),
     (lambda a: a.time * abs, "expected a number of the book, such as sync.one_gpu, got a macro"), (lambda a: a.time * True, "expected a number of the book, such as sync.one_gpu, got True"),
