@@ -85,6 +85,8 @@ EXEMPT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "the name of a licence": (("CC BY-SA 4.0", "CC BY 4.0", "CC BY-NC-SA 4.0", "GPL v3"), ("CC 4.0", "CC BY-SA 4.0 ms")),
     "the name of a standard": (("IEEE 754", "ISO 8601", "C++17"), ("IEEE 75", "IEEE 754 ms")),
     "the year of a citation": (("Li et al. (2017)", "Li et al., 2017", "et al. 2014a"), ("(2017)", "et al. 60", "et al. 2017 ms")),
+    "the name of a schedule": (("1F1B",), ("1F1B ms", "1F", "2F2B 3")),
+    "a section of the book": (("Dive into Deep Learning 13.7",), ("Dive into Deep Learning 13.7 ms", "Dive into Deep Learning 13", "Deep Learning 13.7")),
     "the status of a missing page": (("404 - Not found", "error 404"), ("404", "404 tasks", "takes 404")),
     "a number of dimensions, as a name": (("2D", "3-D"), ("4D", "2D ms")),
     "a shape": (("3×3", "224x224", "3x224x224"), ("3×3 ms", "3×3 tiles", "3×10⁶", "3×10^6", "3.5×3", "×3")),
