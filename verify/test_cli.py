@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -141,37 +142,37 @@ def test_an_error_knows_its_flag_and_its_command(kind: click.ParamType[Any], tex
 # ---- Errors ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "flag", "rule"),
-    [
-        ([*RING, "--gpus", "0"], "--gpus", "gpus must be a whole number of at least 1, got 0"),
-        ([*RING, "--gpus", "x"], "--gpus", "'x' is not a valid integer"),
-        ([*RING, "--gradient", "160Mb"], "--gradient", '"Mb" is ambiguous: write MB or Mbit/s'),
-        ([*RING, "--gradient", "16GB/s"], "--gradient", "must be a size in bytes, such as 160MB; got '16GB/s', a rate in bytes per second"),
-        ([*RING, "--gradient", "160"], "--gradient", "must have a unit, such as 160MB; got '160'"),
-        ([*RING, "--gradient", "much"], "--gradient", "must be a size in bytes, such as 160MB; got 'much'"),
-        ([*RING, "--gradient", "1 parsec"], "--gradient", '"parsec" is not a unit this site uses'),
-        ([*RING, "--link", "0GB/s"], "--link", "link_bytes_per_s must be a finite number above 0, got 0.0"),
-        ([*RING, "--latency", "-1us"], "--latency", "latency_s must be a finite number of at least 0"),
-        ([*RING, "--gpus", "3", "--way", "halving-doubling"], "--gpus", "gpus must be a power of two, got 3"),
-        ([*RING, "--way", "pigeon"], "--way", "'pigeon' is not one of"),
-        ([*PIPELINE, "--stages", "0"], "--stages", "stages must be a whole number of at least 1, got 0"),
-        ([*PIPELINE, "--microbatches", "7", "--chunks", "2"], "--microbatches", "microbatches must be a multiple of stages = 4 when interleaved, got 7"),
-        ([*PIPELINE, "--chunks", "2", "--schedule", "gpipe"], "--chunks", "chunks must be 1 with gpipe, got 2"),
-        ([*PIPELINE, "--backward", "-2ms"], "--backward", "backward_s must be a finite number of at least 0, got -0.002"),
-        ([*QUEUE, "--enqueue", "-2"], "--enqueue", "enqueue must be a finite number of at least 0, got -2.0"),
-        ([*QUEUE, "--every", "0"], "--every", "barrier_every must be at least 1"),
-        ([*STEP, "--nodes", "0"], "--nodes", "nodes must be a whole number of at least 1, got 0"),
-        ([*STEP, "--link", "0GB/s"], "--link", "the rate of 'link' must be a finite number above 0, got 0.0"),
-        ([*STEP, "--bucket", "0MB"], "--bucket", "bucket_bytes must be a finite number above 0, got 0.0"),
-        ([*STEP, "--compute", "-1ms"], "--compute", "compute_s must be a finite number of at least 0, got -0.001"),
-        ([*MEMORY, "--parameters", "7.5x"], "--parameters", "must be a whole number, such as 7500000000 or 7.5B; got '7.5x'"),
-        ([*MEMORY, "--parameters", "1.5"], "--parameters", "must be a whole number"),
-        ([*MEMORY, "--zero", "5"], "--zero", "stage must be 0, 1, 2 or 3, got 5"),
-        ([*MEMORY, "--ranks", "0"], "--ranks", "ranks must be a whole number of at least 1, got 0"),
-        (["ladder", "--reference", "moon"], "--reference", "'moon' is not one of"),
-    ],
-)  # fmt: skip
+ERRORS = [
+    ([*RING, "--gpus", "0"], "--gpus", "gpus must be a whole number of at least 1, got 0"),
+    ([*RING, "--gpus", "x"], "--gpus", "'x' is not a valid integer"),
+    ([*RING, "--gradient", "160Mb"], "--gradient", '"Mb" is ambiguous: write MB or Mbit/s'),
+    ([*RING, "--gradient", "16GB/s"], "--gradient", "must be a size in bytes, such as 160MB; got '16GB/s', a rate in bytes per second"),
+    ([*RING, "--gradient", "160"], "--gradient", "must have a unit, such as 160MB; got '160'"),
+    ([*RING, "--gradient", "much"], "--gradient", "must be a size in bytes, such as 160MB; got 'much'"),
+    ([*RING, "--gradient", "1 parsec"], "--gradient", '"parsec" is not a unit this site uses'),
+    ([*RING, "--link", "0GB/s"], "--link", "link_bytes_per_s must be a finite number above 0, got 0.0"),
+    ([*RING, "--latency", "-1us"], "--latency", "latency_s must be a finite number of at least 0"),
+    ([*RING, "--gpus", "3", "--way", "halving-doubling"], "--gpus", "gpus must be a power of two, got 3"),
+    ([*RING, "--way", "pigeon"], "--way", "'pigeon' is not one of"),
+    ([*PIPELINE, "--stages", "0"], "--stages", "stages must be a whole number of at least 1, got 0"),
+    ([*PIPELINE, "--microbatches", "7", "--chunks", "2"], "--microbatches", "microbatches must be a multiple of stages = 4 when interleaved, got 7"),
+    ([*PIPELINE, "--chunks", "2", "--schedule", "gpipe"], "--chunks", "chunks must be 1 with gpipe, got 2"),
+    ([*PIPELINE, "--backward", "-2ms"], "--backward", "backward_s must be a finite number of at least 0, got -0.002"),
+    ([*QUEUE, "--enqueue", "-2"], "--enqueue", "enqueue must be a finite number of at least 0, got -2.0"),
+    ([*QUEUE, "--every", "0"], "--every", "barrier_every must be at least 1"),
+    ([*STEP, "--nodes", "0"], "--nodes", "nodes must be a whole number of at least 1, got 0"),
+    ([*STEP, "--link", "0GB/s"], "--link", "the rate of 'link' must be a finite number above 0, got 0.0"),
+    ([*STEP, "--bucket", "0MB"], "--bucket", "bucket_bytes must be a finite number above 0, got 0.0"),
+    ([*STEP, "--compute", "-1ms"], "--compute", "compute_s must be a finite number of at least 0, got -0.001"),
+    ([*MEMORY, "--parameters", "7.5x"], "--parameters", "must be a whole number, such as 7500000000 or 7.5B; got '7.5x'"),
+    ([*MEMORY, "--parameters", "1.5"], "--parameters", "must be a whole number"),
+    ([*MEMORY, "--zero", "5"], "--zero", "stage must be 0, 1, 2 or 3, got 5"),
+    ([*MEMORY, "--ranks", "0"], "--ranks", "ranks must be a whole number of at least 1, got 0"),
+    (["ladder", "--reference", "moon"], "--reference", "'moon' is not one of"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "flag", "rule"), ERRORS)
 def test_an_error_names_the_flag_and_the_rule(arguments: list[str], flag: str, rule: str) -> None:
     done = call(*arguments)
     assert done.exit_code == 2
@@ -179,6 +180,20 @@ def test_an_error_names_the_flag_and_the_rule(arguments: list[str], flag: str, r
     assert f"Invalid value for '{flag}'" in done.stderr
     assert rule in done.stderr
     assert "Traceback" not in done.output
+
+
+def test_the_commands_are_the_same_when_they_are_made_again() -> None:
+    spec = importlib.util.find_spec("perfmodel.__main__")
+    assert spec is not None
+    assert spec.loader is not None
+    again = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(again)
+    made, first = ({name: [p.to_info_dict() for p in c.params] for name, c in m.commands.items()} for m in (again.main, main))
+    assert made == first
+    for arguments, flag, rule in ERRORS:
+        done = CliRunner().invoke(again.main, arguments)
+        assert (done.exit_code, f"Invalid value for '{flag}'" in done.stderr, rule in done.stderr) == (2, True, True), done.stderr
+    assert CliRunner().invoke(again.main, [*RING, "--json"]).stdout == call(*RING, "--json").stdout
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -276,8 +276,24 @@ def test_fixed_decimals_round_as_the_pages_do(places: int) -> None:
 
 
 def test_a_brief_time_has_the_largest_unit_of_which_there_is_one() -> None:
-    found = [wording.brief_time(seconds) for seconds in (5e-9, 2e-6, 0.9999e-3, 3.0, 3600.0, 7200.0)]
-    assert found == ["5\u00a0ns", "2\u00a0µs", "1\u00a0ms", "3\u00a0s", "1\u00a0h", "2\u00a0h"]
+    found = [wording.brief_time(seconds) for seconds in (5e-10, 5e-9, 9.996e-7, 2e-6, 0.9999e-3, 3.0, 1800.0, 3600.0, 7200.0)]
+    assert found == [
+        "0.5\u00a0ns",
+        "5\u00a0ns",
+        "1\u00a0µs",
+        "2\u00a0µs",
+        "1\u00a0ms",
+        "3\u00a0s",
+        "1800\u00a0s",
+        "1\u00a0h",
+        "2\u00a0h",
+    ]
+    assert [wording.bytes_text(1e12), wording.bytes_text(2e12), wording.rate_text(2e13)] == [
+        "1\u00a0TB",
+        "2\u00a0TB",
+        "20\u00a0TB/s",
+    ]
+    assert wording.time_text(365 * 86_400.0) == "1\u00a0year"
 
 
 def test_a_rounding_to_even_would_be_caught() -> None:

@@ -9,6 +9,7 @@ import csv
 import importlib
 import importlib.util
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from macros.pins import PINS, check_book
 from macros.scan import Fault
 from perfmodel import units
 from perfmodel.book import LEDGER
-from perfmodel.number import Ledger
+from perfmodel.number import Ledger, _short, evaluate
 from perfmodel.sources import HERE, Source
 from verify.checkout import ROOT
 
@@ -181,6 +182,36 @@ def test_a_formula_that_is_off_in_the_tenth_digit_is_reported() -> None:
     half = ledger.given("a.half", 0.5, "s", "half", HERE)
     ledger.model("a.whole", 1 + 1e-10, "s", "whole", HERE, "2*h", h=half)
     assert [number.name for number, _ in ledger.disagreements()] == ["a.whole"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("half", 0.5, "a number is named group.name, in letters, digits and _; got 'half'"),
+        ("1a.b", 0.5, "a number is named group.name, in letters, digits and _; got '1a.b'"),
+        ("a.1b", 0.5, "a number is named group.name, in letters, digits and _; got 'a.1b'"),
+        ("a.b.c", 0.5, "a number is named group.name, in letters, digits and _; got 'a.b.c'"),
+        ("a.taken", 0.5, "a name is used once, got 'a.taken' twice"),
+        ("a.b", math.inf, "a number must be finite, got a.b = inf"),
+    ],
+)
+def test_a_number_that_the_ledger_refuses(name: str, value: float, message: str) -> None:
+    ledger = Ledger()
+    ledger.given("a.taken", 1, "s", "taken", HERE)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        ledger.given(name, value, "s", "new", HERE)
+    assert [number.name for number in ledger] == ["a.taken"]
+
+
+def test_what_a_formula_holds() -> None:
+    assert evaluate("-a + 2*b", {"a": 5, "b": 1}) == -3
+    with pytest.raises(ValueError, match=r"^a formula holds only inputs, .* floor; got 'a\.b'$"):
+        evaluate("a.b", {"a": 1})
+
+
+def test_a_message_names_a_file_from_its_package_on() -> None:
+    files = ("C:\\x\\perfmodel\\book\\act1.py", "/a/macros/b.py", "/perfmodel/x/perfmodel/y.py", "/else/where.py")
+    assert [_short(file) for file in files] == ["perfmodel/book/act1.py", "macros/b.py", "perfmodel/y.py", "/else/where.py"]
 
 
 def test_a_dimension_says_what_it_is() -> None:
