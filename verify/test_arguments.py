@@ -162,3 +162,19 @@ def test_a_cluster_names_its_ports_and_its_buckets() -> None:
         ("backward 1", "GPU", "compute", ()),
         ("bucket 1", "network", "transfer", (1,)),
     ]
+
+
+def test_around_several_machines_each_sends_on_what_came() -> None:
+    made = cluster.tasks(way="ring", gradient_bytes=4, cluster=dataclasses.replace(cluster.BOOK_SERVER, gpus=2, nodes=2))
+    ring = ["GPU 0.0", "GPU 0.1", "GPU 1.0", "GPU 1.1"]
+    assert [task.name for task in made] == [f"{ring[i]} out → {ring[(i + 1) % 4]} in" for _ in range(6) for i in range(4)]
+    assert [task.waits for task in made] == [()] * 4 + [(4 * step + (i - 1) % 4,) for step in range(5) for i in range(4)]
+
+
+def test_in_shards_each_sends_its_sum_when_the_last_part_has_come() -> None:
+    made = cluster.tasks(way="shards", gradient_bytes=9, cluster=dataclasses.replace(cluster.BOOK_SERVER, gpus=3, nodes=3))
+    places = [(node, gpu) for node in range(3) for gpu in range(3)]
+    pairs = [((n, g), ((n + a) % 3, (g + b) % 3)) for a, b in places[1:] for n, g in places]
+    assert [task.name for task in made] == [f"GPU {n}.{g} out → GPU {m}.{h} in" for (n, g), (m, h) in pairs] * 2
+    last = {to: index for index, (_, to) in enumerate(pairs)}
+    assert [task.waits for task in made] == [()] * 72 + [(last[sender],) for sender, _ in pairs]
