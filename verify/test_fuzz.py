@@ -396,7 +396,7 @@ def test_a_wrong_quote_in_a_title_is_named_at_its_place(lines: list[str], words:
     assert (above.count("\n") + 1, column) in {(f.line, f.column) for f in found if "quotes 61 ms" in f.message}
 
 
-@examples(10, 80)
+@examples(2, 8)
 @given(st.lists(st.tuples(fronts.filter(lambda front: "page\n---\n" in front.replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")), noise), min_size=1, max_size=3), st.sampled_from(["\n", "\r\n", "\r"]))  # fmt: skip
 def test_every_page_of_a_project_is_audited_and_mended_and_keeps_its_line_ends(pages: list[tuple[str, str]], end: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
