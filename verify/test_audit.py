@@ -108,6 +108,7 @@ def test_a_harmless_edit_is_silent(name: str) -> None:
 
 
 @pytest.mark.build
+@pytest.mark.full
 def test_all_harmless_edits_together_build(tmp_path: Path) -> None:
     """Through MkDocs and its extensions, and the audit of what they make of it."""
     project = copy(tmp_path / "project")

@@ -39,6 +39,7 @@ KINDS = ("index.html", "acts/5-replicas.html", ACTS[1], "numbers.html")  # a pag
 # ---- Every page ------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("address", [pytest.param("from disk", marks=pytest.mark.full), "served"], indirect=True)
 def test_pages_open_and_figures_come_alive(visitor: b.Visitor, site: Path, address: str) -> None:
     """Each page by its own address, no click before. The visitor sees to it that there is no error, no failed and no outside request."""
     problems = []
@@ -106,7 +107,7 @@ def test_what_scrolls_is_a_stop_of_the_tab_key(visitor: b.Visitor, served: str, 
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("width", "scheme"),
-    [(320, "light"), (360, "dark"), (600, "dark"), (768, "light"), (1280, "light"), (1920, "dark")],
+    [(320, "light"), (600, "dark"), (768, "light"), (1920, "dark")],  # axe and the Tab key's way see 360 and 1280
 )
 def test_every_step_at_every_width(visitor: b.Visitor, site: Path, served: str, width: int, scheme: str) -> None:
     problems = []
@@ -189,9 +190,8 @@ def test_axe_finds_nothing_in_the_library(visitor: b.Visitor, served: str) -> No
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_the_whole_ledger(visitor: b.Visitor, served: str, scheme: str) -> None:
-    assert b.accessible(visitor.open(f"{served}/numbers.html", color_scheme=scheme)) == []
+def test_axe_finds_nothing_in_the_whole_ledger(visitor: b.Visitor, served: str) -> None:
+    assert b.accessible(visitor.open(f"{served}/numbers.html", color_scheme="dark")) == []
 
 
 @pytest.mark.parametrize(

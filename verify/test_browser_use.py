@@ -188,14 +188,14 @@ def test_the_bar_stays_in_reach_on_a_phone(visitor: b.Visitor, served: str) -> N
 # ---- Cards -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("width", "height"), [(360, 640), pytest.param(1280, 800, marks=pytest.mark.full)])
-def test_every_number_has_its_card(visitor: b.Visitor, site: Path, served: str, width: int, height: int) -> None:
+@pytest.mark.full
+def test_every_number_has_its_card(visitor: b.Visitor, site: Path, served: str) -> None:
     """And the formula in it is the one of its entry in the ledger."""
     ledger = b.formulas(visitor.open(f"{served}/numbers.html"))
     assert sum("=" in formula for formula in ledger.values()) > 40
     problems, links = [], 0
     for path in b.pages(site):
-        page = visitor.open(f"{served}/{path}", width=width, height=height, **b.TOUCH)
+        page = visitor.open(f"{served}/{path}", width=360, height=640, **b.TOUCH)
         problems += b.sweep(page, b.cards)
         problems += [
             f"{path}: {name} has another formula in the ledger"

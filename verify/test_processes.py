@@ -25,7 +25,7 @@ STATE = {"step": 3, "net": torch.arange(4.0)}
 # In lockstep ------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.full)])
 def test_ranks_are_one_replica_and_no_mutant_passes(ranks: int) -> None:
     """all_reduce and DDP, float64 and float32, and three samples: on four ranks one has none. Mutants on two."""
     made = lockstep.over_ranks(ranks, mutants=ranks == 2)
@@ -34,6 +34,7 @@ def test_ranks_are_one_replica_and_no_mutant_passes(ranks: int) -> None:
     assert made.uncaught == []
 
 
+@pytest.mark.full
 def test_two_hosts_are_one_replica() -> None:
     try:
         made = lockstep.across_hosts()

@@ -178,6 +178,7 @@ def test_the_record_of_this_checkout() -> None:
 
 
 @pytest.mark.build
+@pytest.mark.full
 def test_a_run_that_rounds_more_still_builds_and_says_so(site: Path, tmp_path: Path) -> None:
     """As on a machine whose sums round in another order: a hundred times the distances, and N = 13."""
     project = copy(tmp_path / "project")
