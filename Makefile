@@ -72,11 +72,11 @@ bench: $(READY) ## measure the budgets: print a table, write bench.json
 	@$(PY) -m verify.bench
 
 lock: ## write requirements.lock anew, when requirements.txt has changed; needs the network
-	@$(PYTHON) -m venv build/lock
-	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
-	@grep -v '$(TORCH)' requirements.txt > build/lock/requirements.txt
-	@build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
-	  --output-file requirements.lock build/lock/requirements.txt
+	@$(PYTHON) -m venv build/uv
+	@build/uv/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+	@grep -v '$(TORCH)' requirements.txt > build/uv/requirements.txt
+	@build/uv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
+	  --output-file requirements.lock build/uv/requirements.txt
 
 audit: ## ask whether a fault is known in anything that is installed; needs the network
 	@$(PYTHON) -m venv build/audit

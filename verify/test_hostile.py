@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -215,6 +216,13 @@ def test_a_second_build_waits_and_says_for_whom(tmp_path: Path) -> None:
             other.communicate("\n", timeout=10)
             assert other.returncode == 0
     assert (folder / "lock").read_text(encoding="utf-8") == f"{other.pid}\n"
+
+
+def test_no_other_command_puts_a_folder_where_the_lock_or_a_build_is() -> None:
+    """As `make lock` once did."""
+    used = set(re.findall(r"\bbuild/([\w.-]+)", (ROOT / "Makefile").read_text(encoding="utf-8")))
+    assert used
+    assert used & {"lock", "site", "last"} == set()
 
 
 # Builds for real
