@@ -186,7 +186,7 @@ def test_axe_finds_nothing_anywhere(visitor: b.Visitor, site: Path, served: str,
 
 @pytest.mark.full
 def test_axe_finds_nothing_in_the_library(visitor: b.Visitor, served: str) -> None:
-    assert b.accessible(visitor.open(f"{served}/api.html")) == []
+    assert b.accessible(visitor.open(f"{served}/api.html", color_scheme="dark")) == []
 
 
 @pytest.mark.full
