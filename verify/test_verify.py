@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,22 @@ def test_every_test_module_belongs_to_a_leg() -> None:
     assert {harness.leg_of(module) for module in modules} == set(harness.ORDER)
     with pytest.raises(ValueError, match="belongs to a leg"):
         harness.leg_of("verify.test_of_something_new")
+
+
+def test_a_make_that_a_test_starts_is_none_within_make_verify(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within another, make tells of the folders it enters, and takes over the variables of the other."""
+    monkeypatch.setenv("MAKELEVEL", "1")
+    monkeypatch.setenv("MAKEFLAGS", " -- FULL=1")
+    given: dict[str, str] = {}
+
+    def pytest_runs(command: list[str], *, env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:
+        given.update(env)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", pytest_runs)
+    harness.run_tests(False, junit(tmp_path / "junit.xml", ("verify.test_model", "passed")))
+    assert given["PATH"]
+    assert not {"MAKELEVEL", "MAKEFLAGS"} & set(given)
 
 
 def test_outcomes_become_legs(tmp_path: Path) -> None:
