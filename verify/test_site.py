@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -17,7 +18,7 @@ from mkdocs.exceptions import PluginError
 
 from macros.audit import audit_sources
 from macros.audit_html import audit_site
-from macros.build import search_on_demand
+from macros.build import on_post_page, search_on_demand
 from verify.checkout import build, copy, replace, small
 
 ACT2, ACT6 = "docs/acts/2-queue.md", "docs/acts/6-allreduce.md"
@@ -26,6 +27,19 @@ ACT2, ACT6 = "docs/acts/2-queue.md", "docs/acts/6-allreduce.md"
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     return copy(tmp_path / "project")
+
+
+def test_labs_wake_before_the_theme_and_a_theme_without_its_script_is_refused() -> None:
+    meta = {"title": "The lab", "description": "Labs."}
+    file = SimpleNamespace(src_uri="lab.md")
+    page = SimpleNamespace(file=file, content="<p>x</p>", meta=meta, title="The lab", is_homepage=False, url="lab.html")
+    config = {"site_name": "A site", "site_description": "", "site_url": ""}
+    bundle = '<script src="assets/javascripts/bundle.1.min.js"></script>'
+    made = on_post_page(f"<html><head></head><body><p>x</p>{bundle}</body></html>", page=page, config=config)
+    assert f'<script src="assets/kernels.js"></script><script src="assets/labs.js"></script>{bundle}' in made
+    for wrong in ("", bundle * 2):
+        with pytest.raises(PluginError, match=r"lab\.html must load the theme's script once, .*, got [02] times"):
+            on_post_page(f"<html><head></head><body><p>x</p>{wrong}</body></html>", page=page, config=config)
 
 
 def pages(site: Path) -> list[Path]:
