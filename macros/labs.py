@@ -395,7 +395,7 @@ def lab_html(lab: Lab, say: Callable[[str], tuple[str, str]]) -> str:
         f'<div class="lab-figure fig-svg scroll" role="group" aria-label="Figure" data-part="figure">{figure}</div></div>'
         f'<form class="lab-controls" aria-label="Controls: {escape(plain, quote=True)}">{controls}<p class="lab-buttons">{buttons}</p>'
         f'<p class="lab-said" role="status"></p></form></div>'
-        f'<div class="lab-answer"><div class="lab-formula scroll" role="group" aria-label="Formulas" data-part="formula">{formula}</div><ul class="lab-notes" data-part="notes">{notes}</ul></div>'
+        f'<div class="lab-answer lab-more"><div class="lab-formula scroll" role="group" aria-label="Formulas" data-part="formula">{formula}</div><ul class="lab-notes" data-part="notes">{notes}</ul></div>'
         f'<p class="lab-foot"><span class="badge badge-model">{escape(lab.badge)}</span> <span class="lab-off">With a script, every control moves.</span></p>'
         f"</section>"
     )

@@ -216,6 +216,27 @@ def test_the_page_stays_put_while_a_slider_is_dragged(at_lab: Page) -> None:
     assert len(set(heights[1:])) == 1, heights  # the longest notes have been seen by then
 
 
+def test_what_is_out_of_sight_waits_and_is_right_when_seen(at_lab: Page) -> None:
+    """While a hand drags, the browser lays out the words under a tall figure only where they can be seen; their room is kept."""
+    cluster = lab(at_lab, "cluster")
+    more = cluster.locator(".lab-more")
+    seen = "(more) => [more.firstChild.checkVisibility({ contentVisibilityAuto: true }), more.offsetHeight]"
+    two_frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    at_lab.evaluate("scrollTo(0, 0)")
+    at_lab.evaluate(two_frames)
+    rendered, room = more.evaluate(seen)
+    assert rendered  # before a hand has moved all is laid out, so that what scrolls can be told from what fits
+    slide(at_lab, "cluster", "latency").evaluate(
+        "(slide) => { slide.value = slide.max; slide.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
+    assert agrees(at_lab, "cluster")
+    assert more.evaluate(seen) == [False, room]
+    more.scroll_into_view_if_needed()
+    at_lab.evaluate(two_frames)
+    assert more.evaluate(seen)[0]
+    assert agrees(at_lab, "cluster")
+
+
 def test_walking_the_ring_ends_with_the_sum_in_every_chunk(at_lab: Page) -> None:
     ring = lab(at_lab, "ring")
     back, step = (ring.get_by_role("button", name=name, exact=True) for name in ("Step back", "Step"))

@@ -17,21 +17,21 @@
 
   // Make a node's children those of another. What is as it was is left alone: it keeps its layout, its paint and the focus.
   function become(node, next) {
-    const old = [...node.childNodes];
-    const wanted = [...next.childNodes];
-    wanted.forEach((want, i) => {
-      const has = old[i];
-      if (!has) node.append(want);
-      else if (has.isEqualNode(want)) return;
+    let has = node.firstChild;
+    let want = next.firstChild;
+    while (has || want) {
+      const [hadNext, wantNext] = [has?.nextSibling, want?.nextSibling];
+      if (!want) has.remove();
+      else if (!has) node.append(want);
       else if (has.nodeName !== want.nodeName) has.replaceWith(want);
-      else if (has.nodeType === Node.TEXT_NODE) has.data = want.data;
+      else if (has.nodeType === Node.TEXT_NODE) assign(has, "data", want.data);
       else {
-        for (const { name } of [...has.attributes]) if (!want.hasAttribute(name)) has.removeAttribute(name);
-        for (const { name, value } of want.attributes) attribute(has, name, value);
+        for (const name of has.getAttributeNames()) if (!want.hasAttribute(name)) has.removeAttribute(name);
+        for (const name of want.getAttributeNames()) attribute(has, name, want.getAttribute(name));
         become(has, want);
       }
-    });
-    old.slice(wanted.length).forEach((one) => one.remove());
+      [has, want] = [hadNext, wantNext];
+    }
   }
 
   const mould = document.createElement("template");
@@ -154,6 +154,7 @@
     }
 
     function changed(message) {
+      root.classList.add("driven");
       assign(said, "textContent", message);
       redraw();
       write();
@@ -239,7 +240,7 @@
     for (const one of root.querySelectorAll("[readonly]")) one.readOnly = false;
     root.classList.add("is-live");
     wide = part("figure").clientWidth;
-    const sizes = new Map(); // of the parts in words: each keeps the most room it took, so that the page stays put under a hand that drags
+    const sizes = new Map(); // of what is in words: it keeps the most room it took, so that the page stays put under a hand that drags
     const watch = new ResizeObserver((entries) => {
       for (const { target, contentRect: { width, height } } of entries) {
         if (target === part("figure")) {
@@ -253,7 +254,7 @@
         }
       }
     });
-    for (const one of ["result", "figure", "formula", "notes"]) watch.observe(part(one));
+    for (const one of [part("result"), part("figure"), find(".lab-more")]) watch.observe(one);
     draw();
     said.textContent = wrong.filter(Boolean).join(" ");
   }
