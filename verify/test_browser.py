@@ -165,11 +165,11 @@ def axe(visitor: b.Visitor, url: str, **window: Any) -> list[str]:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_axe_finds_nothing(visitor: b.Visitor, served: str, width: int, scheme: str) -> None:
+@pytest.mark.parametrize(("width", "scheme", "paths"), [(1280, "light", KINDS[:3]), (360, "dark", KINDS[1:])])
+def test_axe_finds_nothing(visitor: b.Visitor, served: str, width: int, scheme: str, paths: tuple[str, ...]) -> None:
     """On a page of each kind."""
     problems = []
-    for path in KINDS:
+    for path in paths:
         problems += axe(visitor, f"{served}/{path}", width=width, color_scheme=scheme)
     assert problems == []
 
