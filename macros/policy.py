@@ -13,6 +13,7 @@ from pathlib import Path
 
 HEADERS = "_headers"
 _INLINE = re.compile(r"<script(?P<attributes>(?:\s[^>]*)?)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE)
+_FILE = re.compile(r"""<script\s(?:[^>]*\s)?src="([^"]+)\"""")
 _INERT = re.compile(
     r"""\ssrc\s*=|\stype\s*=\s*["']?application/json""", re.IGNORECASE
 )  # a file, which 'self' allows, or data, which never run
@@ -56,6 +57,16 @@ def with_policy(html: str, rules: str) -> str:
     return f'{html[:at]}<meta http-equiv="Content-Security-Policy" content="{rules}">{html[at:]}'
 
 
+def ahead(html: str) -> str:
+    """A page that asks for its scripts once its style sheets are there: beyond a policy in a `<meta>` Chromium does not look ahead for them.
+
+    >>> ahead('<head></head><script src="a.js"></script><script>run()</script><script defer src="b.js"></script>')
+    '<head><link rel="preload" as="script" href="a.js"><link rel="preload" as="script" href="b.js"></head><script src="a.js"></script><script>run()</script><script defer src="b.js"></script>'
+    """
+    links = "".join(f'<link rel="preload" as="script" href="{source}">' for source in _FILE.findall(html))
+    return html.replace("</head>", f"{links}</head>", 1)
+
+
 def headers(rules: str) -> str:
     """The text of `_headers`. No two paths set the same header: hosts would join the values."""
     return (
@@ -90,7 +101,7 @@ def headers_of(path: str, text: str) -> dict[str, str]:
 def apply(site: Path, scripts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Give a built site its policy, a `<meta>` first in the head of each page and `_headers` at its root; `scripts` are those of the theme.
 
-    Yields each page that holds another script, and how that begins.
+    Each page asks for its scripts ahead. Yields each page that holds another script, and how that begins.
     """
     pages = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html"))}
     found = {path: inline_scripts(html) for path, html in pages.items()}
@@ -98,5 +109,5 @@ def apply(site: Path, scripts: Iterable[str]) -> Iterator[tuple[str, str]]:
     rules = policy(allowed)
     for path, html in pages.items():
         yield from ((path.relative_to(site).as_posix(), script.strip()[:40]) for script in sorted(found[path] - allowed))
-        path.write_text(with_policy(html, rules), encoding="utf-8")
+        path.write_text(ahead(with_policy(html, rules)), encoding="utf-8")
     (site / HEADERS).write_text(headers(rules), encoding="utf-8")

@@ -53,7 +53,8 @@ def chromium() -> Iterator[Browser]:
 class Watch:
     """What the pages of a context ask for, and what goes wrong in them: messages, failures, outside requests, breaches of the policy."""
 
-    def __init__(self, context: BrowserContext) -> None:
+    def __init__(self, context: BrowserContext, scripts: bool = True) -> None:
+        self.scripts = scripts
         self.requests: list[str] = []
         self.problems: list[str] = []
         context.on("request", self._request)
@@ -73,7 +74,9 @@ class Watch:
             self.problems.append(f"outside request: {request.url}")
 
     def _failed(self, request: Request) -> None:
-        if request.failure != "net::ERR_ABORTED":  # the reader went on before it had come, or saved it as a file
+        # A page asks for its scripts ahead, also where none may run.
+        unwanted = request.failure == "csp" and request.resource_type == "script" and not self.scripts
+        if request.failure != "net::ERR_ABORTED" and not unwanted:  # the reader went on before it had come, or saved it as a file
             self.problems.append(f"failed request: {request.url} {request.failure}")
 
     def _response(self, response: Response) -> None:
@@ -100,7 +103,7 @@ class Visitor:
         """A page at `url` in a window of that size; options as for a Playwright context."""
         context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
         context.set_default_timeout(PATIENCE * 1000)
-        self.visits.append((context, Watch(context)))
+        self.visits.append((context, Watch(context, options.get("java_script_enabled", True))))
         page = context.new_page()
         page.goto(url)
         return page

@@ -9,12 +9,13 @@ import csv
 import json
 import re
 import unicodedata
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, Locator, Route, expect
 from pypdf import PdfReader
 
 from verify import browser as b
@@ -233,6 +234,25 @@ def test_less_motion(visitor: b.Visitor, served: str) -> None:
         b.reveal(page)
         problems += [f"{path}: {problem}" for problem in b.still(page)]
     assert problems == []
+
+
+def _answer(text: str, route: Route) -> None:
+    route.fulfill(body=text, content_type="text/html")
+
+
+@pytest.mark.parametrize("path", ["index.html", "lab.html"])
+def test_scripts_are_asked_for_ahead(visitor: b.Visitor, site: Path, served: str, path: str) -> None:
+    """Beyond the policy in the head Chromium does not look for them, and would ask for each one after the last has run."""
+    resources = "performance.getEntriesByType('resource').filter((one) => one.name.endsWith('.js')).map((one) => [one.initiatorType, one.name])"
+    for link, by in ((None, "link"), ('<link rel="preload" as="script"', "script")):
+        page = visitor.open("about:blank")
+        if link:  # a page without them is seen
+            text = (site / path).read_text(encoding="utf-8").replace(link, "<link")
+            page.route(f"{served}/{path}", partial(_answer, text))
+        page.goto(f"{served}/{path}")
+        found = [tuple(one) for one in page.evaluate(resources)]
+        assert len(found) >= 3
+        assert {kind for kind, _ in found} == {by}, found
 
 
 def test_without_a_script(visitor: b.Visitor, site: Path, served: str) -> None:
