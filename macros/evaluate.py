@@ -155,7 +155,8 @@ class Evaluator:
                 _wait(str(error.args[0]))
             if isinstance(error, TypeError) and "argument" in str(error):
                 example = _EXAMPLES.get(call.macro, f"{call.macro}()")
-                raise QuoteError(f"{str(error).replace('()', '(…)')}: it is called as {example}") from None
+                what = str(error).partition("() ")[2] or error  # without the function, whose name in Python may be another
+                raise QuoteError(f"{call.macro}(…) {what}: it is called as {example}") from None
             raise QuoteError(f"{call.macro}(…) failed: {type(error).__name__}: {error}") from error
 
 
