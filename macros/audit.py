@@ -38,6 +38,7 @@ from macros.quantity import QuoteError, of
 from macros.reality import check_reality
 from macros.records import write_whole
 from macros.refused import check_records
+from macros.says import check_says
 from macros.scan import MACROS, Call, Fault, Page, scan, source_of
 from macros.structure import check_structure
 from perfmodel.number import KINDS, Ledger, Number
@@ -214,7 +215,7 @@ def audit_sources(
     texts = overrides or {}
     audit = Audit()
     audit.faults += check_book(ledger_, pins)
-    audit.faults += [*check_reality(), *check_records(), *check_labels(docs.parent)]
+    audit.faults += [*check_reality(), *check_records(), *check_labels(docs.parent), *check_says(ledger_)]
     audit.faults += check_files(docs)
     evaluator = Evaluator(ledger_, CALLABLE, NAMED)
     with using(ledger_):

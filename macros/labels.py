@@ -20,7 +20,7 @@ FOLDER = "macros/figures"
 LABS = "macros/labs.py"
 # What can't be a number is not read, which is most of it: names of the book and of roles, keys, formats.
 _NAME = re.compile(r"[a-z_][\w.-]*|<.*>", re.DOTALL)
-_PERHAPS = re.compile(
+PERHAPS = re.compile(
     rf"\d|[^\x00-\x7f–—’“”·]|(?:{'|'.join(text.WORDS)}|twi|thri|hal|doubl|tripl|quarter|third|fold|dozen|magnitude|per\s?cent)",
     re.IGNORECASE,
 )
@@ -45,7 +45,7 @@ def typed(file: str, source: str) -> tuple[Fault, ...]:
     """The numbers in the texts of one module."""
     found: list[Fault] = []
     for node, words in texts(ast.parse(source)):
-        if _NAME.fullmatch(words) or not _PERHAPS.search(words):
+        if _NAME.fullmatch(words) or not PERHAPS.search(words):
             continue
         line, column = node.lineno, node.col_offset + 1
         if OPEN in words and isinstance(node, ast.Constant):  # read where it is said; only what it exempts would pass there

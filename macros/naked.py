@@ -89,7 +89,7 @@ EXEMPT: tuple[tuple[str, str], ...] = (
     (_LABEL, LABEL),
     (_PRODUCT, VERSION),
     (r"\b(?!(?:about|above|almost|below|nearly|over|sub|under)-)[A-Za-z]+\d*-\d{1,4}o?\b(?!-)", "a name: a word and digits with a hyphen"),
-    (r"\b(?:[A-Z]|[A-Za-z]*[A-Z][a-z]*[A-Z][A-Za-z]*)\d{1,4}(?:[A-Z]|e|s)?(?:-[A-Z]\w+)?\b|\b(?:[RG]TX|Xeon|EPYC)\s\d{4}\b|\b[a-z]\d[a-z]*\.\d{0,2}x?large\b",
+    (r"\b(?:[A-Z]|[A-Za-z]*[A-Z][a-z]*[A-Z][A-Za-z]*)\d{1,4}(?:[A-Z]|e|s)?(?:-[A-Z]\w+)?\b|\b(?:[RG]TX|Xeon(?:\s(?:Platinum|Gold|Silver|Bronze))?|EPYC)\s\d{4}\b|\b[a-z]\d[a-z]*\.\d{0,2}x?large\b",
      "a name: capitals and digits in one word"),
     (r"\b(?:[Uu]?int|b?float|fp|bf|tf)(?:4|8|16|32|64)\b|\b(?:1|2|4|8|16|32|64|128|256)-bit\b", "the name of a number format"),
     (r"\bPCIe\s(?:[1-7]\.0|Gen\s?[1-7])(?:\s[×x](?:16|8|4|2|1))?|\b\d+\sGbE\b", "the name of a link"),

@@ -32,6 +32,7 @@ from macros.gpu_record import read as read_clocked
 from macros.pins import check_exempt
 from macros.quantity import QuoteError
 from macros.records import RecordError
+from macros.says import check_says
 from macros.scan import Fault
 from perfmodel import book as book_module
 from perfmodel.number import Ledger, Number
@@ -223,6 +224,11 @@ def judged(mutant: Mutant) -> Result:
             faults, note = of_book(made_again(mutant.what.split()[0]))
             caught = hit(faults)
             said = "; ".join(map(str, faults[:2]))
+        elif mutant.kind == "words of the book":
+            name, _, says = mutant.what.partition(": ")
+            faults = [*check_says([replace(evaluator().book[name], says=says)])]
+            caught = hit(faults)
+            said = "; ".join(map(str, faults))
         elif mutant.kind in ("record", "published"):
             said = of_record(mutant.file, text)
             caught = "was changed" in said

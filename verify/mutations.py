@@ -19,6 +19,7 @@ from macros.claims import read
 from macros.evaluate import Evaluator, book
 from macros.fingerprint import ROOT
 from macros.quantity import Quantity
+from macros.says import typed
 from macros.scan import Page, scan, source_of
 from macros.text import WORDS
 from perfmodel.units import UNITS
@@ -369,6 +370,17 @@ def of_exemptions(file: str) -> Iterator[Mutant]:
         yield Mutant(f"exempt{where}", file, f'"{site.words}" without its reason', (reason,), site.places)
 
 
+def of_words() -> Iterator[Mutant]:
+    """Every number in the words of a number of the book, one more than it is."""
+    for number in book():
+        for words in typed(number):
+            numeral, word = _NUMERAL.search(words), _NUMBER_WORD.search(words)
+            if found := numeral or word:
+                new = _raised(found[0]) if numeral else _OTHER_WORD[found[0].lower()]
+                says = number.says.replace(words, words[: found.start()] + new + words[found.end() :], 1)
+                yield Mutant("words of the book", number.path, f"{number.name}: {says}", (), ((number.line, 1),))
+
+
 def of_labels(file: str) -> Iterator[Mutant]:
     """Every text of a module of figures with a number typed at its end: axes, legends, notes and badges, and the words with calls too.
 
@@ -477,5 +489,6 @@ def all_of(files: Sequence[str] = ()) -> Iterator[Mutant]:
     for file in pages:
         yield from of_titles(file)
     if not files:
+        yield from of_words()
         yield from of_givens()
         yield from of_records()

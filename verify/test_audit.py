@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from macros.links import check_links
 from macros.links import places as link_places
 from macros.pins import check_exempt
 from macros.quantity import QuoteError
+from macros.says import check_says
 from macros.scan import Fault, scan
 from perfmodel import collectives, kernels
 from perfmodel.book import LEDGER
@@ -519,6 +521,34 @@ def rebuilt(monkeypatch: pytest.MonkeyPatch, changes: dict[str, tuple[str, str]]
 
 def test_the_book_made_again_is_the_book(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {n.name: n.value for n in rebuilt(monkeypatch)} == {n.name: n.value for n in LEDGER}
+
+
+SAID = [  # the words of scale.ring_eight, whose ring has eight GPUs and a gradient of 160 MB, and what is named in them
+    ("the ring over eight GPUs", ""),
+    ("the ring over 8 GPUs, 160 MB", ""),
+    ("the largest ring, one of 17.5 ms", ""),
+    ("Send 4 KB over 100 Gbps fabric, and the other rungs", ""),
+    ("the ring over nine GPUs", "nine GPUs"),
+    ("the ring over 9 GPUs", "9"),
+    ("a ring of eight, 161 MB", "161 MB"),
+    ("a ring of eight, 160 GB", "160 GB"),
+    ("the ring over eight GPUs, twice as long", "twice"),
+]
+
+
+@pytest.mark.parametrize(("says", "wrong"), SAID, ids=[says for says, _ in SAID])
+def test_a_number_in_the_words_of_the_book_is_one_that_its_number_is_made_of(says: str, wrong: str) -> None:
+    ring = replaced(book()["scale.ring_eight"], says=says)
+    faults = [*check_says([ring])]
+    assert [(f.path, f.line, f.message.split('"')[1]) for f in faults] == ([(ring.path, ring.line, wrong)] if wrong else [])
+    assert all("scale.eight = 8" in f.message for f in faults)
+
+
+def test_a_count_that_changes_is_seen_in_the_words_that_repeat_it() -> None:
+    ring = book()["scale.ring_eight"]
+    fewer = {symbol: replaced(part, value=4) if part.name == "scale.eight" else part for symbol, part in ring.inputs.items()}
+    assert [f.message.split('"')[1] for f in check_says([replaced(ring, inputs=fewer)])] == ["eight GPUs"]
+    assert [*check_says(book())] == []
 
 
 def test_a_given_changed_by_one_per_cent_is_named_with_its_pin(monkeypatch: pytest.MonkeyPatch) -> None:

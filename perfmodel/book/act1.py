@@ -127,7 +127,7 @@ _model("bill.share", _op.value / _bound_four.value, "%", "the part of the time t
 _model("bill.fed", int(_op.value // _launch.value), "", "the GPUs that one Python thread keeps busy with the operations of the example",
        D2L_HYBRIDIZE, "floor(t/L)", t=_op, L=_launch)  # fmt: skip
 _model("bill.elements", _bound_eight.value * _memory.value / (2 * _element.value), "",
-       "the elements of y = x + 1 in float32 that a GPU's memory reads and writes in that time", HERE,
+       "the elements of an elementwise sum in float32 that a GPU's memory reads and writes in that time", HERE,
        "k*L*B/(2*b)", k=_eight, L=_launch, B=_memory, b=_element)  # fmt: skip
 _model("hybrid.launches", _operations.value * _launch.value, "µs", "what launching one pass through the network costs Python", HERE,
        "n*L", n=_operations, L=_launch)  # fmt: skip

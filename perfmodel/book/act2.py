@@ -16,7 +16,7 @@ _t2 = _given("queue.compute", 3, "ticks", "the time the GPU takes to compute one
 _t3 = _given("queue.fetch", 2, "ticks", "the time it takes to bring one result back to Python", HERE)
 _three = _given("queue.statements", 3, "", "the statements of the first example: x, y and z", HERE)
 _eight = _given("queue.tasks", 8, "", "the tasks of the longer example", HERE)
-_four = _given("queue.every", 4, "", "the tasks between two barriers, where there are barriers in between", HERE)
+_four = _given("queue.every", 4, "", "the tasks from one barrier to the next, where there are barriers in between", HERE)
 _nine = _given("queue.odd_tasks", 9, "", "a number of tasks that the barrier interval does not divide", HERE)
 _seven = _given("queue.fewer_tasks", 7, "", "a slightly shorter queue", HERE)
 
@@ -74,7 +74,7 @@ _model("slow.every_four", _slow(_k).total, "ticks", "the total with a barrier af
        f"n/k*{_group}", n=_eight, k=_four, t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
 _model("slow.price", _slow().barrier_price, "ticks", "what each barrier before the last one adds there", QUEUE_MODEL,
        "min(t1, t2) + t3", t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
-_model("slow.familiar_price", _s1.value + _s3.value, "ticks", "what the familiar price of a barrier, t1 + t3, would give there", QUEUE_MODEL,
+_model("slow.familiar_price", _s1.value + _s3.value, "ticks", "what the familiar price of a barrier, to queue and to fetch, would give there", QUEUE_MODEL,
        "t1 + t3", t1=_s1, t3=_s3)  # fmt: skip
 _model("slow.peak", _slow().queue_peak, "", "the most tasks pending where Python is the slow side", QUEUE_MODEL)
 

@@ -39,7 +39,7 @@ _model("overlap.barrier", _kernels * _t.value, "ticks", "when the first GPU is d
        "n*t", n=_n, t=_t)  # fmt: skip
 _model("overlap.four_turns", _devices(_four, barrier=True), "ticks", "four GPUs with a barrier after each", OVERLAP_MODEL,
        "d*n*t", d=_four, n=_n, t=_t)  # fmt: skip
-_model("overlap.four_together", _devices(_four, barrier=False), "ticks", "four GPUs without barriers", OVERLAP_MODEL,
+_model("overlap.four_together", _devices(_four, barrier=False), "ticks", "the same work without barriers", OVERLAP_MODEL,
        "n*t", n=_n, t=_t)  # fmt: skip
 
 _once = "t + (n-1)*max(t, c) + c"

@@ -36,7 +36,7 @@ _model("pipes.four_lanes", hardware.lanes_bytes_per_s(lanes=int(_lanes.value), l
 _first = _given("memory.first", 100 * NS, "ns", "the time until the first word of a read from memory is there", D2L_HARDWARE)
 _beat = _given("memory.beat", 0.2 * NS, "ns", "the time for every word that follows it in a burst", D2L_HARDWARE)
 _word = _given("memory.word", 8 * B, "B", "one word: what a 64-bit bus carries at once", D2L_HARDWARE)
-_long = _given("memory.words", 501, "", "a burst of about 4 KB, in words", HERE)
+_long = _given("memory.words", 501, "", "the words of a long burst", HERE)
 _model("memory.ratio", _first.value / _beat.value, "×", "the first word of a read against each one that follows", D2L_HARDWARE,
        "a/b", a=_first, b=_beat)  # fmt: skip
 _model("memory.random", hardware.random_reads_per_s(first_s=_first.value), "IOPS", "random reads a second, one after the other", D2L_HARDWARE,
@@ -101,7 +101,7 @@ _tensor_each = _given("v100.tensor_each", 8, "", "the tensor cores of a multipro
 _tensors = _model("v100.tensor_cores", _sms.value * _tensor_each.value, "", "the tensor cores of a V100", V100_PAPER,
                   "m*c", m=_sms, c=_tensor_each)  # fmt: skip
 _products = _given(
-    "v100.products", 64, "", "the multiply-adds of one tensor core in one cycle: a product of 4×4 matrices", V100_PAPER
+    "v100.products", 64, "", "the multiply-adds of one tensor core in one cycle: a product of two small square matrices", V100_PAPER
 )
 _model(
     "v100.lanes",
@@ -137,7 +137,7 @@ _ridge = _model("roofline.ridge", hardware.ridge_flop_per_byte(peak_flop_per_s=_
 _model("roofline.tensor_ridge", hardware.ridge_flop_per_byte(peak_flop_per_s=_tensor_peak.value, bytes_per_s=_rate.value), "FLOP/B",
        "the ridge of the tensor cores", ROOFLINE, "P/B", P=_tensor_peak, B=_rate)  # fmt: skip
 _sum = _model("roofline.elementwise", hardware.elementwise_flop_per_byte(element_bytes=_fp32.value), "FLOP/B",
-              "an elementwise sum: one FLOP for two numbers read and one written", HARDWARE_MODEL, "1/(3*b)", b=_fp32)  # fmt: skip
+              "an elementwise sum: a FLOP for the numbers it reads and the one it writes", HARDWARE_MODEL, "1/(3*b)", b=_fp32)  # fmt: skip
 _product = _model("roofline.matmul", hardware.matmul_flop_per_byte(n=int(_side.value), element_bytes=_fp32.value), "FLOP/B",
                   "a product of square matrices, each moved once", HARDWARE_MODEL, "2*n/(3*b)", n=_side, b=_fp32)  # fmt: skip
 
@@ -195,7 +195,7 @@ _low = _given(
     "errata.module_low",
     20 * GB,
     "GB/s",
-    "what the book gives a memory module, at the low end; 8 B per 0.2 ns is memory.limit",
+    "what the book gives a memory module, at the low end; memory.limit is a word per beat",
     D2L_HARDWARE,
 )
 _high = _given("errata.module_high", 25 * GB, "GB/s", "what the book gives a memory module, at the high end", D2L_HARDWARE)
@@ -219,8 +219,8 @@ _model(
     w=_word,
     B=_high,
 )
-_given("errata.pcie_note", 12 * GB, "GB/s", "what the note beside ladder.pcie_1m says", ESHELMAN)
-_model("errata.pcie_rate", _mega.value / _rungs["pcie_1m"].value, "GB/s", "what the time of ladder.pcie_1m says", HARDWARE_MODEL,
+_given("errata.pcie_note", 12 * GB, "GB/s", "what the note beside the rung of PCIe says", ESHELMAN)
+_model("errata.pcie_rate", _mega.value / _rungs["pcie_1m"].value, "GB/s", "what the time of that rung says", HARDWARE_MODEL,
        "S/a", S=_mega, a=_rungs["pcie_1m"])  # fmt: skip
 _given("errata.ethernet_low_words", 1 * GB, "GB/s", "the low end of Ethernet in the book's overview", D2L_HARDWARE)
 _given("errata.ethernet_high_words", 100 * GB, "GB/s", "the high end of Ethernet in the book's overview", D2L_HARDWARE)
@@ -232,15 +232,15 @@ _given(
     "errata.lane_words",
     32 * GB,
     "GB/s",
-    "what the book's part on buses gives PCIe 4.0 “per lane”: it is the rate of all 16 lanes",
+    "what the book's part on buses gives PCIe 4.0 “per lane”: it is the rate of a full slot",
     D2L_HARDWARE,
 )
 _slot = _given("errata.lanes", 16, "", "the lanes of a full slot", D2L_HARDWARE)
 _model("errata.lane_rate", _lane.value, "GB/s", "one PCIe 4.0 lane, in bytes", HARDWARE_MODEL, "B", B=_lane)
 _model("errata.slot_rate", hardware.lanes_bytes_per_s(lanes=int(_slot.value), lane_bytes_per_s=_lane.value), "GB/s",
        "all lanes of a full slot", HARDWARE_MODEL, "n*B", n=_slot, B=_lane)  # fmt: skip
-_sata = _given("errata.sata_note", 550 * MB, "MB/s", "what the note beside ladder.sata_read_1m says", ESHELMAN)
-_model("errata.sata_rate", _mega.value / _rungs["sata_read_1m"].value, "MB/s", "what the time of ladder.sata_read_1m says", HARDWARE_MODEL,
+_sata = _given("errata.sata_note", 550 * MB, "MB/s", "what the note beside a read from a SATA SSD says", ESHELMAN)
+_model("errata.sata_rate", _mega.value / _rungs["sata_read_1m"].value, "MB/s", "what the time of that read says", HARDWARE_MODEL,
        "S/a", S=_mega, a=_rungs["sata_read_1m"])  # fmt: skip
 _model("errata.sata_time", hardware.move_s(size_bytes=_mega.value, bytes_per_s=_sata.value), "ms", "1 MB at the rate of the note", HARDWARE_MODEL,
        "S/B", S=_mega, B=_sata)  # fmt: skip

@@ -32,10 +32,10 @@ _model("batch.larger_lr", scaling.linear_rule(base_lr=_rate.value, base_batch=in
 # The book's own experiment: it follows the rule.
 _one_batch = _given("concise.batch", 256, "", "the batch of the book's network on one GPU", _concise)
 _one_rate = _given("concise.lr", 0.1, "", "its learning rate on one GPU", _concise)
-_two_batch = _given("concise.batch_two", 512, "", "the batch of the same network on two GPUs", _concise)
-_given("concise.lr_two", 0.2, "", "its learning rate on two GPUs", _concise)
+_two_batch = _given("concise.batch_two", 512, "", "the batch of the same network on several GPUs", _concise)
+_given("concise.lr_two", 0.2, "", "its learning rate on as many", _concise)
 _model("concise.rule", scaling.linear_rule(base_lr=_one_rate.value, base_batch=int(_one_batch.value), batch=int(_two_batch.value)), "",
-       "what the linear rule gives for the book's two GPUs", scaling.GOYAL, "r*B/b", r=_one_rate, B=_two_batch, b=_one_batch)  # fmt: skip
+       "what the linear rule gives for the book's larger batch", scaling.GOYAL, "r*B/b", r=_one_rate, B=_two_batch, b=_one_batch)  # fmt: skip
 
 # Warm-up.
 _warm = _given("warm.steps", 200, "", "the steps over which the learning rate climbs", HERE)
@@ -44,7 +44,7 @@ _model("warm.middle_lr", scaling.warm_up_lr(step=int(_middle.value), steps=int(_
        "the learning rate in the middle of the climb", scaling.GOYAL, "r + (p-r)*i/n", r=_rate, p=_scaled, i=_middle, n=_warm)  # fmt: skip
 
 # Three ways to split one network.
-_in = _given("split.inputs", 784, "", "the inputs of the network: a picture of 28 by 28", HERE)
+_in = _given("split.inputs", 784, "", "the inputs of the network: one for each pixel of a small picture", HERE)
 _w1 = _given("split.first", 512, "", "the outputs of its first layer", HERE)
 _w2 = _given("split.second", 256, "", "the outputs of its second layer", HERE)
 _w3 = _given("split.third", 128, "", "the outputs of its third layer", HERE)

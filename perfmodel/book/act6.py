@@ -49,7 +49,7 @@ _model("sync.ring", collectives.ring_s(gpus=_gpus, **_step), "ms", "the time of 
        "2*(n-1)*S/(n*B)", n=_n, S=_S, B=_B)  # fmt: skip
 _model("sync.limit", collectives.ring_limit_s(**_step), "ms", "what a ring never passes, however many GPUs it has", RING,
        "2*S/B", S=_S, B=_B)  # fmt: skip
-_model("sync.total_in_chunk", float(kernels.ring_state(_gpus, 2 * (_gpus - 1))[0][0]), "", "what every chunk holds at the end, when GPU i starts with i + 1",
+_model("sync.total_in_chunk", float(kernels.ring_state(_gpus, 2 * (_gpus - 1))[0][0]), "", "what every chunk holds at the end, when each GPU starts with one more than the GPU before it",
        RING, "n*(n+1)/2", n=_n)  # fmt: skip
 
 # The same two ways over other numbers of GPUs.
@@ -92,9 +92,12 @@ _way = _model(
     "B/2",
     B=_both,
 )
-for _tag, _link, _how in (("rounded", _rounded, "with the book's rounded link"), ("exact", _way, "with half of 300 Gbit/s a link")):
+for _tag, _link, _how in (
+    ("rounded", _rounded, "with the book's rounded link"),
+    ("exact", _way, "with the book's rate for one direction"),
+):
     _rate = _links.value * _link.value
-    _model(f"nvlink.{_tag}_short", 2 * _S.value / _rate, "ms", f"the NVLink ring without its (n−1)/n, {_how}", _book,
+    _model(f"nvlink.{_tag}_short", 2 * _S.value / _rate, "ms", f"the NVLink ring as it would be over very many GPUs, {_how}", _book,
            "2*S/(k*B)", S=_S, k=_links, B=_link)  # fmt: skip
     _model(f"nvlink.{_tag}", collectives.ring_s(gradient_bytes=_S.value, gpus=int(_v.value), link_bytes_per_s=_rate), "ms",
            f"the NVLink ring, {_how}", RING, "2*(n-1)*S/(n*k*B)", n=_v, S=_S, k=_links, B=_link)  # fmt: skip

@@ -39,7 +39,7 @@ for _name, _size in SIDES.items():
 _n = _of("cube.last")
 _model("cube.results", _n.value**2, "", "the results of the largest product: none needs another", MODULE_MODEL, "n**2", n=_n)
 _model("cube.growth", _of("cube.second_adds").value / _of("cube.first_adds").value, "×",
-       "what twice the side makes of the multiply-adds", MODULE_MODEL, "m**3/n**3", m=_of("cube.second"), n=_of("cube.first"))  # fmt: skip
+       "what the next side makes of the multiply-adds", MODULE_MODEL, "m**3/n**3", m=_of("cube.second"), n=_of("cube.first"))  # fmt: skip
 _flop = _model("cube.flop", 2.0 * _n.value**3, "GFLOP", "the arithmetic of the largest product", MODULE_MODEL, "2*n**3", n=_n)
 _tiny = _given("cube.tiny", 64, "", "the side of a product too small for a GPU", HERE)
 _model("cube.tiny_results", _tiny.value**2, "", "the results of that product", MODULE_MODEL, "n**2", n=_tiny)
@@ -48,7 +48,7 @@ _model(
 )
 
 # The same operation three times.
-_in = _given("net.inputs", 784, "", "the inputs of the small network: a picture of 28 by 28", HERE)
+_in = _given("net.inputs", 784, "", "the inputs of the small network: one for each pixel of a small picture", HERE)
 _hidden = _given("net.hidden", 256, "", "the outputs of its first layer", HERE)
 _out = _given("net.outputs", 10, "", "the outputs of its second layer: one for each class", HERE)
 _batch = _of("batch.effective")
@@ -81,7 +81,7 @@ _cores = _given("chip.cpu_cores", hardware.XEON_CORES, "", "the cores of a Xeon 
 _units = _given(
     "chip.cpu_units", hardware.XEON_FMA_UNITS, "", "the AVX-512 units of a core, each with a multiply-add a cycle", XEON_SHEET
 )
-_width = _given("chip.cpu_width", hardware.XEON_WIDTH, "", "the FP32 lanes of an AVX-512 unit: 512 bits over 32", XEON_SHEET)
+_width = _given("chip.cpu_width", hardware.XEON_WIDTH, "", "the FP32 lanes of an AVX-512 unit", XEON_SHEET)
 _clock = _given("chip.cpu_clock", hardware.XEON_CLOCK_PER_S, "", "its cycles in a second, at base clock", XEON_SHEET)
 _channels = _given("chip.cpu_channels", hardware.XEON_CHANNELS, "", "its channels of memory", XEON_SHEET)
 _transfers = _given("chip.cpu_transfers", hardware.XEON_TRANSFERS_PER_S, "", "the transfers of DDR4-2666 in a second", XEON_SHEET)
@@ -240,7 +240,9 @@ _model("state.weights", _psi.value * _half_w.value, "GB", "the parameters of GPT
 _gpt = memory.model_state(parameters=int(_psi.value), recipe=memory.MIXED_ADAM)
 _gpt_state = _model("state.gpt", _gpt.total_bytes, "GB", "parameters, gradients and Adam of GPT-2, in mixed precision", ZERO,
                     "p*s", p=_psi, s=_each)  # fmt: skip
-_gpt_kept = _given("state.activations", 60 * GB, "GB", "the activations of GPT-2 for a batch of 32 sequences", ZERO)
+_gpt_kept = _given(
+    "state.activations", 60 * GB, "GB", "the activations of GPT-2 for a batch of some sequences, as the paper has it", ZERO
+)
 _gpt_again = _given("state.recomputed", 8 * GB, "GB", "the same when most are computed again in backward", ZERO)
 _card = _given("state.card", 32 * GB, "GB", "the memory of a V100, in its larger form", V100_SHEET)
 _model("state.gpt_whole", _gpt_state.value + _gpt_kept.value, "GB", "state and activations of GPT-2", ZERO, "s + a", s=_gpt_state, a=_gpt_kept)  # fmt: skip
@@ -289,7 +291,9 @@ MNIST = Source(
     url="https://yann.lecun.com/exdb/mnist/",
     place="60,000 training pictures of 784 bytes",
 )
-_mid_state = _given("jobs.mid_state", 0.4 * GB, "GB", "the state of a network of 25 million parameters, at 16 bytes each", HERE)
+_mid = _given("jobs.mid_parameters", 25_000_000, "", "the parameters of the vision network", HERE)
+_mid_state = _model("jobs.mid_state", _mid.value * _each.value, "GB", "parameters, gradients and Adam of the vision network, in mixed precision",
+                    MODULE_MODEL, "p*s", p=_mid, s=_each)  # fmt: skip
 _mid_kept = _given("jobs.mid_activations", 12 * GB, "GB", "its activations for the batch of one GPU", HERE)
 EXAMPLES = (
     _job("the small network on MNIST", "small", _state, _kept, 10 * MINUTE / DAY, 1, 47.04 * MB, MNIST),

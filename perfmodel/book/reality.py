@@ -16,10 +16,10 @@ _given, _model = LEDGER.given, LEDGER.model
 
 _GATES = (
     ("ring_node", 0.02, "the ring over more GPUs of a node"),
-    ("ring_nodes", 0.02, "the ring over four nodes"),
+    ("ring_nodes", 0.02, "the ring over several nodes"),
     ("ring_mi325x", 0.01, "the ring over nodes of MI325X"),
-    ("flat_b200", 0.10, "the flat ring over four nodes of B200"),
-    ("allreduce_a100", 0.15, "both ends of the allreduce on eight A100"),
+    ("flat_b200", 0.10, "the flat ring over several nodes of B200"),
+    ("allreduce_a100", 0.15, "both ends of the allreduce on a node of A100"),
     ("ddp_step", 0.04, "the step of DDP"),
     ("pipeline", 0.02, "1F1B"),
     ("interleaved", 0.02, "interleaved 1F1B"),
@@ -35,7 +35,7 @@ for _name, _value, _what in _GATES:
 _given("sizes.wrong_from", 64 * KIB, "KiB", "the message from which on the formula for collectives is wrong", HERE)
 _given("sizes.wrong_to", 64 * MIB, "MiB", "the message from which on it is right again", HERE)
 _given("sizes.large", 1 * GIB, "GiB", "the message from which on a flat ring over several nodes is gated", HERE)
-_given("sizes.ranks", 64, "", "the GPUs of the largest ring: eight nodes of eight", HERE)
+_given("sizes.ranks", 64, "", "the GPUs of the largest ring", HERE)
 _given("sizes.bucket", 4 * MIB, "MiB", "the least cap of a bucket among the steps of DDP", HERE)
 _given("sizes.side", 4096, "", "the side from which on a matrix product is gated", HERE)
 
@@ -45,7 +45,7 @@ _BEKMAN = Source(
     licence="CC BY-SA 4.0", place="network/README.md",
 )  # fmt: skip
 _given("wire.link", 450 * GB, "GB/s", "what the NVLinks of an H200 carry in one direction", _BEKMAN)
-_given("wire.nvls", 473.1 * GB, "GB/s", "the bus bandwidth of eight H200 when the switch adds up", _BEKMAN)
+_given("wire.nvls", 473.1 * GB, "GB/s", "the bus bandwidth of a node of H200 when the switch adds up", _BEKMAN)
 _given("wire.ring", 365.6 * GB, "GB/s", "the bus bandwidth of the same with a forced ring", _BEKMAN)
 _given("wire.efa", EFA.bytes_per_s, "GB/s", "what the network of a node of B200 carries in one direction", EFA.source)
 _gib = _given("wire.gib", 1 * GIB, "GiB", "a binary gigabyte", NCCL_TESTS)
