@@ -2,7 +2,8 @@
 
 mutmut makes the mutants, finds out which tests call which function, and runs these in forked children, two at a time. What it has
 found stays in mutants/: a run that was interrupted goes on, and a later one tries only what is new, and what survived before.
-[tool.mutmut] in pyproject.toml names the modules and the tests.
+verify/expected/mutants.json carries the verdicts from one machine to the next, under a hash of each function; without a row there, a
+function's mutants are all tried. [tool.mutmut] in pyproject.toml names the modules and the tests.
 
 A mutant that no test can kill, since it computes the same, stands with its reason in verify/expected/equivalent_mutants.csv. Any other
 survivor fails the run; so does a row of that file which no survivor needs.
@@ -41,7 +42,9 @@ from mutmut.stats import status_by_exit_code
 from mutmut.utils.file_utils import change_cwd, copy_also_copy_files, copy_src_dir, walk_mutatable_files
 
 EXPECTED = Path("verify/expected/equivalent_mutants.csv")
+KEPT = Path("verify/expected/mutants.json")
 MUTANTS = Path("mutants")
+LETTERS = {"killed": "k", "timeout": "t", "survived": "s"}
 KILLED = frozenset({"killed", "timeout"})
 EXAMPLES = 25
 """As many as hypothesis draws for a test here, and it does not look for a smaller one: a mutant that needs more counts as a survivor."""
@@ -121,6 +124,51 @@ def generate() -> None:
         copy_src_dir()
         copy_also_copy_files()
         create_mutants(2)
+
+
+def functions(data: SourceFileMutationData) -> dict[str, list[str]]:
+    """The names of the mutants of each function, in their order, under the function's name."""
+    names: dict[str, list[str]] = {}
+    for name in data.exit_code_by_key:
+        names.setdefault(name.rpartition(".")[2].partition("__mutmut_")[0], []).append(name)
+    return names
+
+
+def keep() -> None:
+    """Write what mutants/ holds to `KEPT`: for each module and function a hash of its code, and a letter a mutant ("." for none yet)."""
+    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    for path in sorted(walk_mutatable_files()):
+        data = SourceFileMutationData(path=path)
+        data.load()
+        rows = {}
+        for function, names in functions(data).items():
+            verdicts = "".join(LETTERS.get(status_by_exit_code[data.exit_code_by_key[name]], ".") for name in names)
+            if verdicts.strip("."):
+                rows[function] = [data.hash_by_function_name[function], verdicts]
+        if rows:
+            kept[".".join(path.with_suffix("").parts)] = rows
+    lines = (f"{json.dumps(module)}: {{\n" + ",\n".join(f" {json.dumps(f)}: {json.dumps(row)}" for f, row in rows.items()) + "\n}"
+             for module, rows in sorted(kept.items()))  # fmt: skip
+    KEPT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def take_up() -> None:
+    """Give the mutants of functions that are as they were the verdicts that `KEPT` has. What survived is tried again."""
+    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    codes = {LETTERS[status]: code for code, status in reversed(status_by_exit_code.items()) if status in KILLED}
+    for path in walk_mutatable_files():
+        data = SourceFileMutationData(path=path)
+        data.load()
+        rows = kept.get(".".join(path.with_suffix("").parts), {})
+        before = dict(data.exit_code_by_key)
+        for function, names in functions(data).items():
+            code, verdicts = rows.get(function, ("", ""))
+            if code == data.hash_by_function_name[function] and len(verdicts) == len(names):
+                for name, verdict in zip(names, verdicts, strict=True):
+                    if data.exit_code_by_key[name] is None:
+                        data.exit_code_by_key[name] = codes.get(verdict)
+        if data.exit_code_by_key != before:
+            data.save()
 
 
 def to_run(found: Iterable[Verdict], known: Iterable[Mutant], modules: Sequence[str]) -> list[str]:
@@ -271,11 +319,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = accepted(EXPECTED)
     if not options.report:
         generate()
+        take_up()
         forget_changed_tests()
     if not options.report and (names := to_run(verdicts(), known, modules)):
         command = [sys.executable, "-m", "mutmut", "run", "--max-children", "2", *names]
         alone = {**os.environ, "OMP_NUM_THREADS": "1"}  # a child has none of the threads that torch has started in its parent
         done = subprocess.run(command, env=alone, check=False)
+        keep()
         if done.returncode:
             return done.returncode
     text, well = report([v for v in verdicts() if v.module in modules], known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -131,9 +132,8 @@ def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path
     (tmp_path / mutation.EXPECTED).write_text("module,function,was,becomes,reason\n", encoding="utf-8")
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "__init__.py").touch()
-    (tmp_path / "toy" / "half.py").write_text(
-        'def half(x):\n    """Half.\n\n    >>> half(0)\n    0.0\n    """\n    return x / 2\n', encoding="utf-8"
-    )
+    half = tmp_path / "toy" / "half.py"
+    half.write_text('def half(x):\n    """Half.\n\n    >>> half(0)\n    0.0\n    """\n    return x / 2\n', encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text(
         '[tool.pytest.ini_options]\npythonpath = ["."]\naddopts = ["--doctest-modules"]\n[tool.mutmut]\nsource_paths = ["toy"]\nuse_git_change_detection = false\n'
         'pytest_add_cli_args_test_selection = ["tests", "toy"]\npytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "verify.mutation"]\n',
@@ -155,3 +155,14 @@ def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path
     tests.write_text("from toy.half import half\n\n\ndef test_half():\n    assert half(6) == 3\n", encoding="utf-8")
     status, text = mutate()
     assert (status, text.splitlines()[-1].split()) == (0, ["all", "2", "2", "0", "0", "0", "0", "100.0%"]), text
+
+    [[_, verdicts]] = json.loads((tmp_path / mutation.KEPT).read_text(encoding="utf-8"))["toy.half"].values()
+    assert verdicts == "kk"
+    shutil.rmtree(tmp_path / "mutants")  # a fresh clone: the verdicts hold for a function as it was
+    tests.write_text("from toy.half import half\n\n\ndef test_half():\n    half(0)\n", encoding="utf-8")
+    status, text = mutate()
+    assert status == 0, text
+    half.write_text(half.read_text(encoding="utf-8").replace("x / 2", "(x + 0) / 2"), encoding="utf-8")
+    status, text = mutate()  # and for no other
+    assert status == 1, text
+    assert "survived" in text
