@@ -503,6 +503,18 @@ def test_a_narrower_window_is_drawn_for(at_lab: Page) -> None:
         assert drawn["width"] <= width
 
 
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_nothing_of_a_lab_is_cut_off_on_a_phone_or_on_paper(visitor: b.Visitor, served: str, media: Any) -> None:
+    page = visitor.open(f"{served}/{PAGE}?cluster.latency=10000&ring.gpus=8&ring.step=9&pipeline.tasks=64", width=360)
+    page.emulate_media(media=media)
+    for name in LABS:
+        assert agrees(page, name)
+    wide = "() => [...document.querySelectorAll('.lab [data-part]')].filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.className)"
+    assert page.evaluate(wide) == []
+    page.evaluate("for (const one of document.querySelectorAll('.lab table.data th')) one.style.whiteSpace = 'nowrap'")
+    assert page.evaluate(wide) != []  # a table that is too wide is seen
+
+
 def test_a_lab_on_paper(at_lab: Page, tmp_path: Path) -> None:
     lab(at_lab, "ring").get_by_role("button", name="Predict first").click()
     at_lab.emulate_media(media="print")
