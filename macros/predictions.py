@@ -320,7 +320,7 @@ def baidu() -> DataSet:
         for row, value in zip(rows, found, strict=True)
     )
     return DataSet(
-        name="baidu", title="300 million gradients, by hand", kind="worked example", model="(n−1)·S/B; 2·S/B", inputs="the example's own", tables=("baidu",),
+        name="baidu", title="Baidu’s ring, by hand", kind="worked example", model="(n−1)·S/B; 2·S/B", inputs="the example's own", tables=("baidu",),
         points=points, unit="s",
     )  # fmt: skip
 
@@ -353,7 +353,7 @@ def goyal() -> DataSet:
         for row, value in zip(table("goyal").rows, (rate * 8 / 1e9, halving, ring), strict=True)
     )
     return DataSet(
-        name="goyal", title="ResNet-50 in one hour, by hand", kind="worked example", model="2·S/t; 2·log2 n; 2(n−1)", inputs="the example's own",
+        name="goyal", title="ResNet-50 at Facebook, by hand", kind="worked example", model="2·S/t; 2·log2 n; 2(n−1)", inputs="the example's own",
         tables=("goyal",), points=points, unit="",
     )  # fmt: skip
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterator
 from functools import cache
 
+from macros import naked
 from macros.gates import DataSet, overall
 from macros.predictions import MAKERS, ddp_tails, slowed_step
 from macros.published import changed, table
+from macros.says import claimed
 from macros.scan import Fault
 from perfmodel import buckets
 from perfmodel.number import Ledger
 from perfmodel.sources import HERE
+from perfmodel.units import Dim
 
 
 @cache
@@ -27,11 +31,26 @@ def data_set(name: str) -> DataSet:
 
 
 def check_reality() -> Iterator[Fault]:
-    """What stops a build: a file of figures that was changed, and a prediction that left its gate."""
+    """What stops a build: a file of figures that was changed, a prediction that left its gate, and a number in a title that is no figure."""
     refused = changed()
     yield from (Fault(path, 0, 0, why) for path, why in refused)
     if not refused:
         yield from (Fault("docs/reality.md", 0, 0, slip, "drifted") for each in data_sets() for slip in each.slips())
+        for each, make in zip(data_sets(), MAKERS, strict=True):
+            line = make.__code__.co_firstlineno
+            yield from (Fault("macros/predictions.py", line, 1, f"{each.name}: {words}", "unbound") for words in strange(each))
+
+
+def strange(data: DataSet) -> Iterator[str]:
+    """The numbers in the words of a data set, its title, inputs and where it is gated, that no figure of its tables is."""
+    figures: list[tuple[Dim | None, float]] = []
+    for name in data.tables:
+        texts = [table(name).hardware, *(cell for row in table(name).rows for cell in row.values())]
+        figures += [(None, float(figure)) for text in texts for figure in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])", text)]
+    for words in (data.title, data.inputs, data.where):
+        for found in naked.findings(words):
+            if "comparison" not in found.rule and not claimed(found.text, figures):
+                yield f'"{found.text}" in "{words}" is no figure of {", ".join(data.tables)}: say it without, or as the table has it'
 
 
 @cache
@@ -63,10 +82,6 @@ def enter(ledger: Ledger) -> None:
         says = f"what sticks out behind the backward pass with buckets of {cap} MiB"
         ledger.model(f"reality.tail_{cap}", predicted, "ms", f"{says}, by the model", table("ddp_steps").source)
         ledger.measured(f"reality.tail_{cap}_trace", traced, "ms", f"{says}, in a profiler's trace", table("ddp_trace").source)
-    slowed = [slowed_step(slowdown) for slowdown in (1.2, 2.0)]
-    ledger.model(
-        "reality.slowed_low", slowed[0], "%", "the largest error of the steps of DDP with a slowdown of 1.2", buckets.CONTENTION
-    )
-    ledger.model(
-        "reality.slowed_high", slowed[1], "%", "the largest error of the steps of DDP with a slowdown of 2", buckets.CONTENTION
-    )
+    for name, slowdown in (("low", 1.2), ("high", 2.0)):
+        says = f"the largest error of the steps of DDP with a slowdown of {slowdown:g}"
+        ledger.model(f"reality.slowed_{name}", slowed_step(slowdown), "%", says, buckets.CONTENTION)

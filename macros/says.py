@@ -17,7 +17,7 @@ from macros.scan import Fault
 from perfmodel.cluster import CLUSTERS
 from perfmodel.ladder import LADDER
 from perfmodel.number import Number
-from perfmodel.units import NONE
+from perfmodel.units import NONE, Dim
 
 FOLDER = "perfmodel/book/"
 NAMES = sorted({rung.action for rung in LADDER} | {cluster.name for cluster in CLUSTERS.values()}, key=len, reverse=True)
@@ -45,15 +45,20 @@ def typed(number: Number) -> Iterator[str]:
 
 def _made_of(words: str, number: Number) -> bool:
     """Whether some words claim what a number, or one that it is computed from, is."""
+    parts = ((part.dim, part.value if isinstance(part.value, tuple) else (part.value,)) for part in lineage(number))
+    return claimed(words, [(dim, value) for dim, values in parts for value in values])
+
+
+def claimed(words: str, values: Iterable[tuple[Dim | None, float]]) -> bool:
+    """Whether each number in some words is one of the values. Where a value comes without a dimension, that of the words is its own."""
     try:
         claims = read(naked.quotable(words))
     except QuoteError:
         return False
-    parts = [
-        (part.dim, value) for part in lineage(number) for value in (part.value if isinstance(part.value, tuple) else (part.value,))
-    ]
+    values = list(values)
     return all(
-        any(dim == (claim.unit.dim if claim.unit else NONE) and holds(claim, value) for dim, value in parts) for claim in claims
+        any(dim in (None, claim.unit.dim if claim.unit else NONE) and holds(claim, value) for dim, value in values)
+        for claim in claims
     )
 
 

@@ -27,6 +27,7 @@ from perfmodel.book import LEDGER
 from perfmodel.devices import GPUS
 from perfmodel.number import Ledger
 from verify import reality as command
+from verify.checkout import ROOT
 
 GIB, MIB = 2**30, 2**20
 
@@ -145,6 +146,28 @@ def test_a_bracket_is_closed_below_too() -> None:
     each = data_set("parameter_server")
     old = each.points[0]
     assert replace(each, points=(replace(old, measured=old.predicted * (0.999 - old.slack)),)).slips()
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "words", "wrong"),
+    [
+        ("flat_b200", "title", "Allreduce over five nodes of B200", "five nodes"),
+        ("pcie_up", "inputs", "latency and rate, from the copies of 50 KB and 69 MB", "69 MB"),
+        ("pcie_up", "inputs", "latency and rate, from the copies of 51 KB and 68 MB", "51 KB"),
+        ("matmul", "where", "every side from 4095", "4095"),
+        ("pipeline", "title", "1F1B on 8 to 33 A100", "8 to 33"),
+        ("allreduce_a100", "where", "up to 60 KiB, from 64 MiB", "60 KiB"),
+    ],
+)
+def test_a_number_in_the_words_of_a_set_is_one_of_its_figures(
+    monkeypatch: pytest.MonkeyPatch, name: str, field: str, words: str, wrong: str
+) -> None:
+    sets = tuple(replace(each, **{field: words}) if each.name == name else each for each in data_sets())  # type: ignore[arg-type]
+    monkeypatch.setattr(reality, "data_sets", lambda: sets)
+    [fault] = reality.check_reality()
+    assert fault.message.startswith(f'{name}: "{wrong}" in "{words}" is no figure of ')
+    line = (ROOT / fault.path).read_text(encoding="utf-8").splitlines()[fault.line - 1]
+    assert line == f"def {name}() -> DataSet:"
 
 
 def test_a_set_without_a_gated_point_slips() -> None:
