@@ -104,7 +104,9 @@ _MEANS = {  # what the model calls it: the flag
 }  # fmt: skip
 
 
-def _trace_flag(function: Callable[..., None]) -> Callable[..., None]:
+def _trace_flag(
+    function: Callable[..., None],
+) -> Callable[..., None]:  # pragma: no mutate: runs at import, before there is a mutant
     path = click.Path(dir_okay=False, writable=True, path_type=Path)
     return click.option("--trace", "trace_file", type=path, metavar="FILE", help="Write the timeline for ui.perfetto.dev.")(
         function

@@ -61,17 +61,15 @@ def bucket_layout(
     """
     if first_cap_bytes is None:
         first_cap_bytes = FIRST_CAP_BYTES if cap_bytes == CAP_BYTES else cap_bytes
-    cap, positive_first = positive("cap_bytes", cap_bytes), positive("first_cap_bytes", first_cap_bytes)
+    cap, first_cap = positive("cap_bytes", cap_bytes), positive("first_cap_bytes", first_cap_bytes)
     buckets: list[list[int]] = []
-    full = True
-    held = 0.0
+    held = math.inf  # before there is a bucket
     for index in reversed(range(len(sizes_bytes))):
-        if full:
+        if held >= (first_cap if len(buckets) <= 1 else cap):
             buckets.append([])
-            held, full = 0.0, False
+            held = 0.0
         buckets[-1].append(index)
         held += not_negative("a size", sizes_bytes[index])
-        full = held >= (positive_first if len(buckets) == 1 else cap)
     return buckets
 
 
@@ -165,6 +163,7 @@ def step_tasks(
     gpu, network = STEP_LANES
     tasks = [Task(name="forward", streams=(gpu,), duration_s=forward_s)]
     before = 0.0
+    sent: tuple[int, ...] = ()
     for number, (full, sending) in enumerate(zip(ready, exchange_s, strict=True), 1):
         tasks.append(Task(name=f"backward to bucket {number}", streams=(gpu,), duration_s=full - before))
         tasks.append(
@@ -176,10 +175,10 @@ def step_tasks(
                 role="transfer",
             )
         )
+        sent = (len(tasks) - 1,)
         before = full
     if backward_s > before:
         tasks.append(Task(name="rest of backward", streams=(gpu,), duration_s=backward_s - before))
-    sent = tuple(index for index, task in enumerate(tasks) if task.streams == (network,))[-1:]
     tasks.append(Task(name="update", streams=(gpu,), duration_s=update_s, waits=sent, role="update"))
     return tasks
 
