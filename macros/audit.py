@@ -79,6 +79,7 @@ class Audit:
     faults: list[Fault] = field(default_factory=list)
     withheld: list[Fault] = field(default_factory=list)  # what waits for a record that is refused, and is named among the faults
     titles: dict[str, list[str]] = field(default_factory=dict)  # page -> the numbers its title and description bind
+    refused: set[str] = field(default_factory=set)  # what lies under docs/ and is not published: see `macros.files`
     unread: set[str] = field(
         default_factory=set
     )  # pages that are not what they seem: their front matter is shown as text, or nothing is
@@ -216,10 +217,13 @@ def audit_sources(
     audit = Audit()
     audit.faults += check_book(ledger_, pins)
     audit.faults += [*check_reality(), *check_records(), *check_labels(docs.parent), *check_says(ledger_)]
-    audit.faults += check_files(docs)
+    refused = [*check_files(docs)]
+    audit.faults += refused
+    audit.refused = {fault.path for fault in refused}
+    pages = pages_of(docs)
     evaluator = Evaluator(ledger_, CALLABLE, NAMED)
     with using(ledger_):
-        for path, file in pages_of(docs).items():
+        for path, file in pages.items():
             source = texts[path] if path in texts else source_of(file)
             if source is None:
                 audit.pages[path] = scan(path, "")
@@ -239,7 +243,7 @@ def audit_sources(
         if settings is None:
             audit.faults.append(Fault(CONFIG, 1, 1, "this file is not saved as UTF-8: save it again with that encoding"))
         else:
-            audit.faults += check_config(CONFIG, settings, [*pages_of(docs)])
+            audit.faults += check_config(CONFIG, settings, [*pages])
     audit.withheld = [fault for fault in audit.faults if fault.sort == "withheld"]
     audit.faults = sorted(fault for fault in audit.faults if fault.sort != "withheld")
     return audit

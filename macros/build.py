@@ -103,15 +103,13 @@ def on_config(config: Any, **_: Any) -> Any:
             for name in [n for n in sys.modules if n.partition(".")[0] in ("macros", "perfmodel")]:
                 del sys.modules[name]
         _code = code
-    from macros.files import check_files
     from macros.render import Renderer
 
     docs = Path(config["docs_dir"])
     _renderer = Renderer(docs)
     _renderer.report_url = config["extra"].get("report_url", "")
-    if any(
-        not (docs.parent / fault.path).is_file() for fault in check_files(docs)
-    ):  # MkDocs would follow such a link, or stop there
+    # MkDocs would follow a link, or stop at what is no file.
+    if any(not (docs.parent / path).is_file() for path in _renderer.audit.refused):
         raise Refused(_renderer.audit.faults)
     return config
 
@@ -138,14 +136,10 @@ def _stamps() -> dict[str, tuple[int, int]]:
     return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
 
 
-def on_files(files: Any, config: Any, **_: Any) -> Any:
+def on_files(files: Any, **_: Any) -> Any:
     """A file that the audit refuses is not read or copied here either."""
-    from macros.files import check_files
-
-    docs = Path(config["docs_dir"])
-    refused = {fault.path for fault in check_files(docs)}
     for file in list(files):
-        if f"{docs.name}/{file.src_uri}" in refused:
+        if _renderer.path_of(file.src_uri) in _renderer.audit.refused:
             files.remove(file)
     return files
 
