@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from perfmodel import kernels
 from perfmodel.sources import D2L_HARDWARE, D2L_PARAMETER_SERVERS, Source
 from perfmodel.units import GB, GBIT, TFLOP, at_least, not_negative, positive
 
@@ -93,7 +94,8 @@ def move_s(*, size_bytes: float, bytes_per_s: float, latency_s: float = 0.0) -> 
     """
     not_negative("size_bytes", size_bytes)
     positive("bytes_per_s", bytes_per_s)
-    return not_negative("latency_s", latency_s) + size_bytes / bytes_per_s
+    not_negative("latency_s", latency_s)
+    return kernels.transfer_s(size_bytes, bytes_per_s, latency_s)
 
 
 # Line rates. A bit per second is 1/8 byte per second, in the constants of `perfmodel.units`.
