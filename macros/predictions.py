@@ -175,8 +175,9 @@ def hierarchy_b200() -> DataSet:
     points = []
     for row, size, time in _b200():
         inputs: dict[str, Any] = {"size_bytes": size, "nodes": 4, "link_bytes_per_s": _of(row, "busbw_1_node") * GB}
-        across = alphabeta.hierarchical_s(gpus_per_node=1, nic_bytes_per_s=EFA.bytes_per_s, **inputs)  # all NICs of a node as one
-        both = alphabeta.hierarchical_s(gpus_per_node=8, nic_bytes_per_s=EFA.bytes_per_s / 8, **inputs)
+        # All NICs of a node as one.
+        across = alphabeta.hierarchical_s(gpus_per_node=1, network_bytes_per_s=EFA.bytes_per_s, **inputs)
+        both = alphabeta.hierarchical_s(gpus_per_node=8, network_bytes_per_s=EFA.bytes_per_s / 8, **inputs)
         points.append(Point(label=f"{size / MIB:g} MiB", predicted=across, high=both, measured=time, gated=size >= GIB, size=size))
     return DataSet(
         name="hierarchy_b200", title="The nodes of B200 in three phases", kind="bracket", model="between 2(N−1)/N · S/B' and that with 2(g−1)/g · S/B added",

@@ -158,9 +158,9 @@ def hierarchical_s(
     nodes: int,
     gpus_per_node: int,
     link_bytes_per_s: float,
-    nic_bytes_per_s: float,
+    network_bytes_per_s: float,
     latency_s: float = 0.0,
-    nic_latency_s: float = 0.0,
+    network_latency_s: float = 0.0,
 ) -> float:
     """Seconds to allreduce within each node, across nodes, within each node: g GPUs in each of N nodes, with a NIC for each GPU:
 
@@ -170,7 +170,7 @@ def hierarchical_s(
     then all-gather. The phases follow one another: a library may overlap them, and then it takes at least the longer one.
     Raises ValueError for `nodes` or `gpus_per_node` below 1, and as `reduce_scatter_s` does.
 
-    >>> hierarchical_s(size_bytes=160e6, nodes=2, gpus_per_node=4, link_bytes_per_s=16e9, nic_bytes_per_s=4e9)  # 15 ms + 10 ms
+    >>> hierarchical_s(size_bytes=160e6, nodes=2, gpus_per_node=4, link_bytes_per_s=16e9, network_bytes_per_s=4e9)  # 15 ms + 10 ms
     0.025
 
     Source: Goyal et al. 2017, section 4 (three phases); the form is a hand calculation.
@@ -178,9 +178,9 @@ def hierarchical_s(
     at_least("gpus_per_node", gpus_per_node, 1)
     _check(size_bytes, gpus_per_node, link_bytes_per_s, latency_s)
     at_least("nodes", nodes, 1)
-    a_link("size_bytes", size_bytes, nic_bytes_per_s, nic_latency_s, "nic")
+    a_link("size_bytes", size_bytes, network_bytes_per_s, network_latency_s, "network")
     within = kernels.ring_s(size_bytes, gpus_per_node, link_bytes_per_s, latency_s)
-    across = kernels.ring_s(size_bytes / gpus_per_node, nodes, nic_bytes_per_s, nic_latency_s)
+    across = kernels.ring_s(size_bytes / gpus_per_node, nodes, network_bytes_per_s, network_latency_s)
     return float(within + across)
 
 
@@ -315,23 +315,23 @@ def hierarchical_tasks(
     nodes: int,
     gpus_per_node: int,
     link_bytes_per_s: float,
-    nic_bytes_per_s: float,
+    network_bytes_per_s: float,
     latency_s: float = 0.0,
-    nic_latency_s: float = 0.0,
+    network_latency_s: float = 0.0,
 ) -> list[Task]:
     """The transfers of `hierarchical_s`. A GPU has a port in and out to its node, and another pair at its NIC. Raises as it does.
 
-    >>> tasks = hierarchical_tasks(size_bytes=160e6, nodes=2, gpus_per_node=1, link_bytes_per_s=16e9, nic_bytes_per_s=4e9)
+    >>> tasks = hierarchical_tasks(size_bytes=160e6, nodes=2, gpus_per_node=1, link_bytes_per_s=16e9, network_bytes_per_s=4e9)
     >>> [task.name for task in tasks][:2]
     ['node 0 NIC 0 → node 1 NIC 0, chunk 0', 'node 1 NIC 0 → node 0 NIC 0, chunk 1']
     """
     at_least("gpus_per_node", gpus_per_node, 1)
     _check(size_bytes, gpus_per_node, link_bytes_per_s, latency_s)
     at_least("nodes", nodes, 1)
-    a_link("size_bytes", size_bytes, nic_bytes_per_s, nic_latency_s, "nic")
+    a_link("size_bytes", size_bytes, network_bytes_per_s, network_latency_s, "network")
     count = gpus_per_node
     within = kernels.transfer_s(size_bytes / count, link_bytes_per_s, latency_s)
-    across = kernels.transfer_s(size_bytes / count / nodes, nic_bytes_per_s, nic_latency_s)
+    across = kernels.transfer_s(size_bytes / count / nodes, network_bytes_per_s, network_latency_s)
     tasks: list[Task] = []
     members = [[f"node {node} GPU {gpu}" for gpu in range(count)] for node in range(nodes)]
     scattered = [around_ring(tasks, each, within, range(count - 1)) for each in members]

@@ -201,7 +201,7 @@ def tasks(*, way: str, gradient_bytes: float, cluster: Cluster) -> list[Task]:
     if kind == 4:
         return alphabeta.hierarchical_tasks(
             size_bytes=gradient_bytes, nodes=m, gpus_per_node=g, link_bytes_per_s=cluster.link.bytes_per_s,
-            nic_bytes_per_s=cluster.network.bytes_per_s, latency_s=cluster.latency_s, nic_latency_s=cluster.latency_s,
+            network_bytes_per_s=cluster.network.bytes_per_s, latency_s=cluster.latency_s, network_latency_s=cluster.latency_s,
         )  # fmt: skip
     all_gpus = [(node, gpu) for node in range(m) for gpu in range(g)]
     shard_bytes = gradient_bytes / (g * m)

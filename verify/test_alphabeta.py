@@ -60,8 +60,8 @@ def test_closed_form_runner_and_simulation_agree(name: str, size: float, gpus: i
 @given(size=sizes, nodes=st.integers(1, 4), each=st.integers(1, 5), rate=rates, nic=rates, latency=latencies, far=latencies)
 def test_the_hierarchy_too(size: float, nodes: int, each: int, rate: float, nic: float, latency: float, far: float) -> None:
     inputs: dict[str, Any] = {
-        "size_bytes": size, "nodes": nodes, "gpus_per_node": each, "link_bytes_per_s": rate, "nic_bytes_per_s": nic,
-        "latency_s": latency, "nic_latency_s": far,
+        "size_bytes": size, "nodes": nodes, "gpus_per_node": each, "link_bytes_per_s": rate, "network_bytes_per_s": nic,
+        "latency_s": latency, "network_latency_s": far,
     }  # fmt: skip
     assert faults("hierarchical", **inputs) == []
 
@@ -75,7 +75,7 @@ def test_by_hand() -> None:
     assert same(alphabeta.alltoall_s(gpus=8, **link), 8.75e-3)  # 7 parts of 20 MB
     # Two nodes of four: 15 ms around each node, and 40 MB over each NIC at 4 GB/s around a ring of two: 2 · 5 ms.
     hierarchy = alphabeta.hierarchical_s(
-        nodes=2, gpus_per_node=4, nic_bytes_per_s=4 * GB, latency_s=1e-6, nic_latency_s=1e-3, **link
+        nodes=2, gpus_per_node=4, network_bytes_per_s=4 * GB, latency_s=1e-6, network_latency_s=1e-3, **link
     )
     assert same(hierarchy, 15e-3 + 6e-6 + 10e-3 + 2e-3)
 
@@ -128,7 +128,7 @@ def test_in_a_tree_a_rank_sends_when_the_last_has_arrived(name: str, gpus: int) 
 
 def test_the_hierarchy_is_three_phases_of_rings() -> None:
     """2 nodes of 2 GPUs: a step in each node, 2 steps between the nodes for each of the two halves, a step in each node."""
-    inputs: dict[str, Any] = {"nodes": 2, "gpus_per_node": 2, "nic_bytes_per_s": 1.0, **ONE_BYTE_PER_S}
+    inputs: dict[str, Any] = {"nodes": 2, "gpus_per_node": 2, "network_bytes_per_s": 1.0, **ONE_BYTE_PER_S}
     tasks = alphabeta.hierarchical_tasks(**inputs)
     assert [task.role for task in tasks] == ["transfer"] * 4 + (["transfer"] * 2 + ["update"] * 2) * 2 + ["update"] * 4
     assert [task.duration_s for task in tasks] == [8] * 4 + [4] * 8 + [8] * 4  # 16 bytes in halves, and in quarters
@@ -139,7 +139,9 @@ def test_the_hierarchy_is_three_phases_of_rings() -> None:
         assert task.waits == (), i
     assert [ends(task)[0].rpartition(" ")[0] for task in tasks[4:12]] == far * 4
     assert (
-        run(tasks).total_s == alphabeta.hierarchical_s(**inputs) == alphabeta.hierarchical_s(latency_s=0, nic_latency_s=0, **inputs)
+        run(tasks).total_s
+        == alphabeta.hierarchical_s(**inputs)
+        == alphabeta.hierarchical_s(latency_s=0, network_latency_s=0, **inputs)
     )
 
 
@@ -224,7 +226,7 @@ def test_a_printed_line_of_nccl_tests() -> None:
         (lambda: alphabeta.bus_factor("allreduce", gpus=2), "a collective must be one of all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, got 'allreduce'"),
         (lambda: alphabeta.algorithm_bytes_per_s(size_bytes=1, time_s=0), "time_s must be a finite number above 0, got 0"),
         (
-            lambda: alphabeta.hierarchical_s(size_bytes=1, nodes=0, gpus_per_node=1, link_bytes_per_s=1, nic_bytes_per_s=1),
+            lambda: alphabeta.hierarchical_s(size_bytes=1, nodes=0, gpus_per_node=1, link_bytes_per_s=1, network_bytes_per_s=1),
             "nodes must be a whole number of at least 1, got 0",
         ),
     ],
@@ -243,7 +245,7 @@ def test_a_wrong_closed_form_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     # n steps where n−1 are right, in the kernel that the ring and the hierarchy use
     monkeypatch.setattr(kernels, "ring_s", lambda size, gpus, rate, latency: 2 * gpus * (latency + size / gpus / rate))
     del inputs["gpus"]
-    assert len(faults("hierarchical", nodes=2, gpus_per_node=2, nic_bytes_per_s=GB, **inputs)) == 2
+    assert len(faults("hierarchical", nodes=2, gpus_per_node=2, network_bytes_per_s=GB, **inputs)) == 2
 
 
 def test_a_wait_left_out_is_seen() -> None:

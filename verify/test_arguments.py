@@ -31,13 +31,13 @@ COUNTS = {
     "records": 0, "ops": 0, "kernels": 0, "step": 0, "steps": 0, "tasks": 0, "reads": 0,
 }  # fmt: skip
 POSITIVE = {
-    "link_bytes_per_s", "nic_bytes_per_s", "bytes_per_s", "lane_bytes_per_s", "both_ways_bytes_per_s", "bus_bytes_per_s", "iops",
+    "link_bytes_per_s", "network_bytes_per_s", "bytes_per_s", "lane_bytes_per_s", "both_ways_bytes_per_s", "bus_bytes_per_s", "iops",
     "first_s", "beat_s", "width_bytes", "revolutions_per_minute", "cycles_per_s", "peak_flop_per_s", "element_bytes", "base_lr", "lr",
     "start_lr", "peak_lr", "card_bytes", "storage_bytes", "one_gpu_s", "deadline_s", "efficiency", "each_s", "cap_bytes",
     "first_cap_bytes", "bucket_bytes", "time_s",
 }  # fmt: skip
 NOT_NEGATIVE = {
-    "gradient_bytes", "size_bytes", "latency_s", "nic_latency_s", "record_bytes", "flop_per_byte", "flop", "launch_s", "op_s",
+    "gradient_bytes", "size_bytes", "latency_s", "network_latency_s", "record_bytes", "flop_per_byte", "flop", "launch_s", "op_s",
     "kernel_s", "copy_s", "forward_s", "backward_s", "update_s", "loss_s", "exchange_s", "compute_s", "overhead_s", "sample_variance",
     "parameters_bytes", "gradients_bytes", "optimizer_bytes", "input_bytes", "output_bytes", "state_bytes", "activations_bytes",
     "data_bytes", "enqueue", "compute", "fetch",

@@ -334,8 +334,8 @@ def test_two_levels_are_the_hierarchical_allreduce() -> None:
     for (gpus, nodes), base in itertools.product(SHAPES, cluster.CLUSTERS.values()):
         c = replace(base, gpus=gpus, nodes=nodes)
         library = alphabeta.hierarchical_s(
-            size_bytes=160e6, nodes=nodes, gpus_per_node=gpus, link_bytes_per_s=c.link.bytes_per_s, nic_bytes_per_s=c.network.bytes_per_s,
-            latency_s=c.latency_s, nic_latency_s=c.latency_s,
+            size_bytes=160e6, nodes=nodes, gpus_per_node=gpus, link_bytes_per_s=c.link.bytes_per_s, network_bytes_per_s=c.network.bytes_per_s,
+            latency_s=c.latency_s, network_latency_s=c.latency_s,
         )  # fmt: skip
         assert sum(cluster.terms_s(way="two levels", gradient_bytes=160e6, cluster=c)) == pytest.approx(library, rel=1e-12)
 
