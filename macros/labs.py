@@ -15,11 +15,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from macros import text, translate, views
+from macros import text, translate
 from macros.calls import Piece
 from macros.evaluate import book, speaker
 from macros.fingerprint import ROOT
 from macros.quantity import QuoteError
+from macros.views.cluster import cluster_view
+from macros.views.core import said
+from macros.views.ladder import ladder_view
+from macros.views.pipeline import pipeline_view
+from macros.views.ring import ring_highs, ring_view
 from perfmodel import wording
 from perfmodel.cluster import CLUSTERS
 from perfmodel.ladder import LADDER
@@ -75,7 +80,7 @@ class Control:
 
     def said(self) -> str:
         """The value in words, for who hears it."""
-        return views.said(self.value, self.unit, self.zero)
+        return said(self.value, self.unit, self.zero)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +138,7 @@ def _pipeline() -> Lab:
         name="pipeline",
         title="Drive the pipeline",
         question="Let queueing take longer and computing take less. Does a single barrier at the end still help, and how long does the queue get?",
-        view=views.pipeline_view,
+        view=pipeline_view,
         controls=(
             Control(name="tasks", label="tasks n", of="queue.tasks", low=1, high=64, unit="tasks"),
             ticks(name="enqueue", label="queue one, t₁", of="queue.enqueue"),
@@ -152,7 +157,7 @@ def _ladder() -> Lab:
         name="ladder",
         title="How long is a nanosecond?",
         question='Let an access to a spinning disk take [= q("one second", ladder.second) =]. Which rows can you still feel?',
-        view=views.ladder_view,
+        view=ladder_view,
         controls=(
             Control(
                 name="reference",
@@ -174,8 +179,8 @@ def _ring() -> Lab:
         name="ring",
         title="Walk the ring",
         question="Before you add GPUs: what will that do to the time of the ring, and to the time when all send to one?",
-        view=views.ring_view,
-        highs=views.ring_highs,
+        view=ring_view,
+        highs=ring_highs,
         controls=(
             Control(name="gpus", label="GPUs n", of="sync.gpus", low=1, high=8, unit="GPUs"),
             Control(name="step", label="steps made", low=0, high=14, unit="steps", zero="none", buttons=("Step back", "Step")),
@@ -228,7 +233,7 @@ def _cluster() -> Lab:
         name="cluster",
         title="Your cluster",
         question="Choose a machine. What will a step mostly consist of: computing, latency, or bytes? And does a larger bucket help or harm?",
-        view=views.cluster_view,
+        view=cluster_view,
         controls=(
             Control(name="gpus", label="GPUs in a machine", of=start["gpus"], low=1, high=16, unit="GPUs"),
             Control(

@@ -16,7 +16,11 @@ from typing import NamedTuple
 from macros.fingerprint import ROOT
 
 KERNELS = "perfmodel/kernels.py"
-SOURCES = (KERNELS, "perfmodel/wording.py", "macros/views.py")
+SOURCES = (
+    KERNELS,
+    "perfmodel/wording.py",
+    *(f"macros/views/{name}.py" for name in ("core", "pipeline", "ladder", "ring", "cluster")),
+)
 """What is translated: a module may import from those before it."""
 
 _NODES: tuple[type[ast.AST], ...] = (

@@ -5,6 +5,7 @@ The functions are the model's kernels, the wording of numbers, and the views tha
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import itertools
 import json
@@ -12,15 +13,14 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 import quickjs
 
-from macros import views
 from macros.labs import LABS, Lab, script
-from macros.translate import TranslationError
-from perfmodel import kernels, wording
+from macros.translate import SOURCES, TranslationError
+from perfmodel import kernels
 
 State = tuple[Any, ...]
 TIMES = (0.0, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 7.25, 1e-9, 1e6)
@@ -261,7 +261,7 @@ GRIDS: Mapping[str, Callable[[], Iterator[State]]] = MappingProxyType(
 )
 
 
-MODULES: tuple[ModuleType, ...] = (kernels, wording, views)
+MODULES = tuple(importlib.import_module(path.removesuffix(".py").replace("/", ".")) for path in SOURCES)
 
 
 def functions() -> dict[str, Callable[..., Any]]:

@@ -11,13 +11,14 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
-from macros import labs, text, views
+from macros import labs, text
 from macros.calls import Recorder, recording
 from macros.evaluate import book
 from macros.figures import TABLES
 from macros.fingerprint import ROOT
 from macros.labs import LABS, NARROW, WIDE, Control, Lab, lab, lab_html
 from macros.quantity import QuoteError
+from macros.views.cluster import cluster_step
 from perfmodel import alphabeta, buckets, cluster, kernels, wording
 from perfmodel.streams import run
 from perfmodel.units import BYTES, MIB, RATE, TIME
@@ -379,7 +380,7 @@ def test_the_typed_layer_and_the_lab_agree() -> None:
             for overlapped in (False, True):
                 bucket = 25 * MIB if overlapped else None
                 step = cluster.step_s(way=way, gradient_bytes=160e6, cluster=c, compute_s=0.05, bucket_bytes=bucket)
-                assert views.cluster_step(values, i, c.gpus, c.nodes, overlapped) == pytest.approx(step, rel=1e-12)
+                assert cluster_step(values, i, c.gpus, c.nodes, overlapped) == pytest.approx(step, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-// The labs. Each is declared in macros/labs.py and drawn by a view of macros/views.py, both in kernels.js; here is only what
+// The labs. Each is declared in macros/labs.py and drawn by a view of macros/views/, both in kernels.js; here is only what
 // connects them with sliders, fields and the address. Without this file a lab stands still in the state it was built with.
 (() => {
   "use strict";
