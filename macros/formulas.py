@@ -21,10 +21,11 @@ SYMBOLS = {
 PLAIN_SYMBOLS = {"t1": "t₁", "t2": "t₂", "t3": "t₃", "alpha": "α"}
 
 # What the MathML converter is known to render. It lets a command it does not know through in silence, so we do not.
-COMMANDS = {
-    "frac", "cdot", "times", "left", "right", "max", "min", "lceil", "rceil", "lfloor", "rfloor", "mathrm", "text", "alpha", "approx", "le",
+LETTERS = {"alpha", "beta", "epsilon", "sigma", "ell"}
+COMMANDS = LETTERS | {
+    "frac", "cdot", "times", "left", "right", "max", "min", "lceil", "rceil", "lfloor", "rfloor", "mathrm", "text", "approx", "le",
     "ge", "lt", "gt", "ldots", "dots", "sum", "log", "ln", "quad", "qquad", "textrm", "infty", "in", "to", "ne", "pm", "sqrt", "mathbf",
-    "beta", "epsilon", "sigma", "ell", "prime", "cdots",
+    "prime", "cdots",
 }  # fmt: skip
 _LEVEL: dict[type[ast.operator], int] = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.Div: 2, ast.Pow: 4}
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from macros import relations
 from macros.claims import COMPARISONS, known_words, read
+from macros.formulas import LETTERS
 from macros.prose import OTHER, PLAIN, QUOTE, RELATION, STOP
 from macros.quantity import QuoteError
 from macros.text import WORDS
@@ -366,6 +367,9 @@ def _at_a_call(words: str, rule: str, quote: str, names: str) -> str:
     return 'the words in the quotes of the call must hold it, such as q("60 ms", sync.one_gpu)'
 
 
+_LETTER_IN_TEX = re.compile(rf"\\(?:{_either(LETTERS)})(?![A-Za-z])")
+_COMMAND_IN_TEX = re.compile(r"\\[A-Za-z]+")
+_NUMBER_IN_TEX = re.compile(r"\d[\d.,]*")
 _EQUAL_IN_TEX = re.compile(r"\\(?:approx|simeq|sim|equiv|to)(?![A-Za-z])")
 _BOUND_IN_TEX = re.compile(r"\\(?:leq?|geq?|lt|gt)(?![A-Za-z])")
 _WORDS_IN_TEX = re.compile(r"\\(?:text|mathrm|textrm|mbox|textbf|mathbf)\s*\{([^{}]*)\}")
@@ -377,9 +381,41 @@ _TEX_UNIT = re.compile(
 
 
 def _structure(script: re.Match[str]) -> str:
-    """An exponent is structure while its whole numbers have one digit, an index while they have two: e^{-1} and t_{12}, not 10^{15}."""
+    """An exponent is structure while its whole numbers have one digit, an index while they have two: e^{-1} and t_{12}, not 10^{15}.
+
+    Of structure a letter stays where it holds one: 2^k is no number.
+    """
     digits = r"\d\s*[\d.,]" if script[0][0] == "^" else r"\d\s*[.,]|\d\s*\d\s*\d"
-    return script[0] if re.search(digits, script[1] or "") else " " * len(script[0])
+    if re.search(digits, script[1] or ""):
+        return script[0]
+    return "x" if re.search("[A-Za-z]", _COMMAND_IN_TEX.sub("", script[0])) else " "
+
+
+def _sides(tex: str) -> Iterator[tuple[str, str]]:
+    """The sides of the relations of a formula, in brackets too, each with the signs of relation beside it. Of brackets in it one part stays."""
+    outer: list[tuple[str, str, str]] = []
+    before = side = sign = ""  # what stands before the side in the same brackets, the side so far, the sign before it
+    for c in re.sub(r"[.,](?!\d)", ";", tex):
+        if c in "({[":
+            outer.append((before, side, sign))
+            before = side = sign = ""
+        elif c in ")}]" and outer:
+            yield side, sign
+            inside = before + side
+            before, side, sign = outer.pop()
+            part = re.search("[A-Za-z]", inside) or _NUMBER_IN_TEX.search(inside)
+            side += f" {part[0]} " if part else " "
+        elif c in "=≈<>≤≥":
+            yield side, sign + c
+            before, side, sign = before + side, "", c
+        elif c in ";&":
+            yield side, sign
+            before, side, sign = before + side, "", ""
+        else:
+            side += c
+    yield side, sign
+    for _, side, sign in outer:
+        yield side, sign
 
 
 def in_formula(tex: str) -> str:
@@ -387,12 +423,12 @@ def in_formula(tex: str) -> str:
 
     Structure is what would stay if every input changed: indices, exponents, where a sequence begins, as in i = 0, 1, …, n−1, and the whole
     numbers 1 and 2 beside symbols, as in 2(n−1).
-    A value with a unit, a decimal, a larger number, or a number after a relation sign is a result; so is a number in words.
+    A value with a unit, a decimal, a larger number, or a side of a relation without a symbol is a result; so is a number in words.
 
-    >>> in_formula(r"2\\,(n-1)\\,S / B"), in_formula(r"t_1 + n\\,t_2 + t_3"), in_formula("e^{-1}")
-    ('', '', '')
-    >>> in_formula(r"n = 8"), in_formula(r"60\\,\\mathrm{ms}"), in_formula("0.5 n")
-    ('8', '60\\\\,\\\\mathrm{ms}', '0.5')
+    >>> in_formula(r"2\\,(n-1)\\,S / B"), in_formula(r"t_1 + n\\,t_2 + t_3"), in_formula("e^{-1}"), in_formula(r"T = 2\\alpha")
+    ('', '', '', '')
+    >>> in_formula(r"n = 8"), in_formula(r"60\\,\\mathrm{ms}"), in_formula("0.5 n"), in_formula(r"n = 1 \\cdot 2")
+    ('8', '60\\\\,\\\\mathrm{ms}', '0.5', '1')
     """
     tex = plain_characters(tex)
     unit = _TEX_UNIT.search(tex)
@@ -402,19 +438,19 @@ def in_formula(tex: str) -> str:
         naked = findings(words[1])
         if naked:
             return naked[0].text
-    symbols = bool(re.search(r"[A-Za-z]", re.sub(r"\\[A-Za-z]+", "", _WORDS_IN_TEX.sub("", tex))))
+    tex = _LETTER_IN_TEX.sub(" x", tex)
+    symbols = bool(re.search(r"[A-Za-z]", _COMMAND_IN_TEX.sub("", _WORDS_IN_TEX.sub("", tex))))
     tex = _BOUND_IN_TEX.sub("≥", _EQUAL_IN_TEX.sub("=", re.sub(r"\\q?quad(?![A-Za-z])|\\\\", ";", tex)))
     tex = re.sub(r"=\s*[01]\s*,(?:\s*\d\s*,)*\s*\\[lc]?dots(?![A-Za-z])", " ", tex)
-    bare = re.sub(r"\\[A-Za-z]+", lambda m: " " * len(m[0]), _SCRIPT.sub(_structure, tex))
-    bare = re.sub(r"(?<=\d)(?:\\[,;:!]|~|\s)+(?=\d)", "", re.sub(r"(?<=\d)\{(\d+)\}", r"\1", bare))  # 6\,0 and 6{0} are 60
-    for match in re.finditer(r"\d[\d.,]*", bare):
-        number = match[0].rstrip(".,")
-        relation = re.search(r"[=<>≤≥≈]\s*-?$", bare[: match.start()])
-        whole_side = relation and re.match(r"\s*(?:$|[,.;&=<>≤≥≈)])", bare[match.end() :])
-        if whole_side and number in ("0", "1") and symbols and relation and relation[0][0] in "<>≤≥":
+    bare = re.sub(r"\\[,;:!]|~", " ", _COMMAND_IN_TEX.sub("·", _SCRIPT.sub(_structure, tex)))
+    bare = re.sub(r"(?<=\d)\s+(?=\d)", "", re.sub(r"(?<=\d)\{(\d+)\}", r"\1", bare))  # 6\,0 and 6{0} are 60
+    for side, signs in _sides(bare):
+        value = bool(signs) and not re.search("[A-Za-z]", side)
+        if value and symbols and not set(signs) & set("=≈") and re.fullmatch(r"[\s·-]*[01][\s·]*", side):
             continue  # n ≥ 1 says what n may be
-        if number not in ("1", "2") or whole_side or not symbols:
-            return number
+        for number in _NUMBER_IN_TEX.finditer(side):
+            if value or not symbols or number[0] not in ("1", "2"):
+                return number[0]
     return ""
 
 
