@@ -376,7 +376,7 @@ _WORDS_IN_TEX = re.compile(r"\\(?:text|mathrm|textrm|mbox|textbf|mathbf)\s*\{([^
 _SCRIPT = re.compile(r"[_^]\s*(?:\{([^{}]*)\}|\\[A-Za-z]+|\w)")
 _LONG_UNIT = _either({w for w in known_words() if len(w) > 1})
 _TEX_UNIT = re.compile(
-    rf"\d[\d.,{{}}]*(?:\\[,;:! ]|~|\s)*(?:\\(?:text|mathrm|textrm)\s*\{{\s*(?:\\[,;:! ]|~|\s)*(?:{_UNIT})\s*\}}|(?:{_LONG_UNIT})(?![A-Za-z])|\\?%)"
+    rf"(?<!\d)\d[\d.,{{}}]*+(?:\\[,;:! ]|~|\s)*(?:\\(?:text|mathrm|textrm)\s*\{{\s*(?:\\[,;:! ]|~|\s)*(?:{_UNIT})\s*\}}|(?:{_LONG_UNIT})(?![A-Za-z])|\\?%)"
 )
 
 

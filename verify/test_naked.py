@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -363,3 +364,10 @@ def test_ascii_stays_and_every_other_character_keeps_its_place() -> None:
 ])  # fmt: skip
 def test_structure_and_results_of_a_formula(tex: str, number: str) -> None:
     assert naked.in_formula(tex) == number
+
+
+def test_a_formula_of_many_digits_is_read_at_once() -> None:
+    digits = "6" * 20_000
+    began = time.process_time()
+    assert naked.in_formula(digits) == digits
+    assert time.process_time() - began < 2  # a search from every digit to the end of them takes minutes
