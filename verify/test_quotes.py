@@ -7,6 +7,7 @@ test rounds fractions.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
@@ -24,6 +25,7 @@ from macros.quantity import shown as quantity_text
 from perfmodel.number import Ledger
 from perfmodel.sources import HERE
 from perfmodel.units import NONE, UNITS, Unit
+from verify.checkout import ROOT
 
 steady = settings(derandomize=True, deadline=None, max_examples=300)
 # How many of the SI unit one unit is, by hand: the code under test takes it from the table.
@@ -103,6 +105,15 @@ def test_what_cannot_be_read(words: str) -> None:
 
 
 numbers = st.decimals(min_value=Decimal("-1e6"), max_value=Decimal("1e6"), places=4, allow_nan=False, allow_infinity=False)
+
+
+def test_a_quote_has_at_most_as_many_characters_as_the_guide_for_authors_says() -> None:
+    found = re.search(r"The words are at most (\d+) characters", (ROOT / "AUTHORING.md").read_text(encoding="utf-8"))
+    assert found
+    most = int(found[1])
+    assert len(read("1" * most)) == 1
+    with pytest.raises(QuoteError, match=f"^a quote has at most {most} characters, got {most + 1}$"):
+        read("1" * (most + 1))
 
 
 @steady
