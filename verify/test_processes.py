@@ -179,8 +179,17 @@ def test_the_name_of_a_job_is_that_of_its_training() -> None:
         (lambda: Training(steps=0), "steps must be a whole number of at least 1, got 0"),
         (lambda: Training(samples=0), "samples must be a whole number of at least 1, got 0"),
         (lambda: Training(lr=-1.0), "lr must be a finite number above 0, got -1.0"),
-        (lambda: Trouble(kind="sulk", rank=0), "kind must be one of raise, exit, kill, hang, shape; got 'sulk'"),
+        (lambda: Trouble(kind="sulk", rank=0), "kind must be one of 'raise', 'exit', 'kill', 'hang', 'shape'; got 'sulk'"),
         (lambda: Trouble(kind="kill", rank=-1), "rank must be a whole number of at least 0, got -1"),
+        (lambda: Job(trainings=(), backend="mpi"), "backend must be one of 'gloo', 'nccl'; got 'mpi'"),
+        (lambda: Job(trainings=(), device="tpu"), "device must be one of 'cpu', 'cuda', 'cuda:0'; got 'tpu'"),
+        (
+            lambda: Job(trainings=(), backend="nccl"),
+            "device must be 'cuda' with 'nccl', which needs a GPU for each rank; got 'cpu'",
+        ),
+        (lambda: Job(trainings=(), backend="nccl", device="cuda:0"), "device must be 'cuda' with 'nccl'.*; got 'cuda:0'"),
+        (lambda: Job(trainings=(), timeout_s=0), "timeout_s must be a finite number above 0, got 0"),
+        (lambda: Job(trainings=(), save_every=-1), "save_every must be a whole number of at least 0, got -1"),
         (lambda: run(0, Job(trainings=())), "k must be a whole number of at least 1, got 0"),
     ],
 )
@@ -188,6 +197,29 @@ def test_bad_input_gets_the_rule_and_the_value(make: object, message: str) -> No
     assert callable(make)
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+@pytest.mark.parametrize("gpus", [0, 1, 3])
+def test_more_ranks_than_gpus_are_refused_before_any_is_started(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, backend: str, gpus: int
+) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
+    job = Job(trainings=(), backend=backend, device="cuda")
+    message = f"^k must be at most {gpus}, since device 'cuda' needs a GPU for each rank; got {gpus + 1}$"
+    with pytest.raises(ValueError, match=message):
+        launch(gpus + 1, job, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("device", "ranks"), [("cuda", 2), ("cuda:0", 3), ("cpu", 3)])
+def test_as_many_ranks_as_gpus_are_started_and_more_where_they_share(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, device: str, ranks: int
+) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("started", pytrace=False))
+    with pytest.raises(pytest.fail.Exception, match="started"):
+        launch(ranks, Job(trainings=(), device=device), tmp_path)
 
 
 @pytest.fixture

@@ -15,6 +15,11 @@ from perfmodel.units import at_least, positive
 TROUBLES = ("raise", "exit", "kill", "hang", "shape")
 
 
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Training:
     """One training of the XOR network over all ranks, and which fault is planted in its method, if any.
@@ -39,8 +44,7 @@ class Training:
             ("dtype", self.dtype, ("float64", "float32")),
             ("fault", self.fault, ("", *FAULTS)),
         ):
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+            _one_of(name, value, allowed)
         for name, whole in (("steps", self.steps), ("every", self.every), ("samples", self.samples)):
             at_least(name, whole, 1)
         positive("lr", self.lr)
@@ -58,8 +62,7 @@ class Trouble:
     step: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in TROUBLES:
-            raise ValueError(f"kind must be one of {', '.join(TROUBLES)}; got {self.kind!r}")
+        _one_of("kind", self.kind, TROUBLES)
         at_least("rank", self.rank, 0)
         at_least("step", self.step, 0)
 
@@ -68,9 +71,9 @@ class Trouble:
 class Job:
     """What all ranks of a run do: some trainings, one after the other.
 
-    `device` is "cpu", "cuda" (each rank the GPU of its own number) or "cuda:0" (all share one); `backend` "gloo" or "nccl".
-    An allreduce that takes over `timeout_s` seconds fails. With `save_every` above 0 there is a checkpoint after so many steps,
-    and a group that is started again goes on from it.
+    `device` is "cpu", "cuda" (each rank the GPU of its own number) or "cuda:0" (all share one); `backend` "gloo" or "nccl", which
+    needs a GPU for each rank. An allreduce that takes over `timeout_s` seconds fails. With `save_every` above 0 there is a checkpoint
+    after so many steps, and a group that is started again goes on from it. Raises ValueError for anything else.
     """
 
     trainings: tuple[Training, ...]
@@ -79,6 +82,14 @@ class Job:
     timeout_s: float = 30.0
     save_every: int = 0
     trouble: Trouble | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("backend", self.backend, ("gloo", "nccl"))
+        _one_of("device", self.device, ("cpu", "cuda", "cuda:0"))
+        if self.backend == "nccl" and self.device != "cuda":
+            raise ValueError(f"device must be 'cuda' with 'nccl', which needs a GPU for each rank; got {self.device!r}")
+        positive("timeout_s", self.timeout_s)
+        at_least("save_every", self.save_every, 0)
 
     @property
     def name(self) -> str:

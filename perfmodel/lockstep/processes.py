@@ -52,7 +52,7 @@ class Ended(NamedTuple):
 def run(k: int, job: Job, **options: Any) -> list[Run]:
     """Run a job on k processes of this machine; returns a Run for each of its trainings.
 
-    Options are those of `launch`. Raises RunError when a rank fails, ValueError for k below 1.
+    Options are those of `launch`. Raises RunError when a rank fails, ValueError as `launch` does.
     """
     with tempfile.TemporaryDirectory(prefix="lockstep-") as folder:
         ended = launch(k, job, Path(folder), **options)
@@ -76,8 +76,11 @@ def launch(
 
     `options` are torchrun's; `restarts` how often it starts the group again after a rank has failed; `prefix` is a command that
     runs the launcher, such as one that enters a network namespace. After `patience_s` seconds all is ended.
+    Raises ValueError for k below 1, and for more ranks than GPUs where each needs its own (device "cuda").
     """
     at_least("k", k, 1)
+    if job.device == "cuda" and k > (gpus := torch.cuda.device_count()):
+        raise ValueError(f"k must be at most {gpus}, since device 'cuda' needs a GPU for each rank; got {k}")
     job.write(folder)
     mark = uuid.uuid4().hex
     env = {
