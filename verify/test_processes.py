@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from perfmodel.lockstep import FAULTS, checkpoint, processes, train
 from perfmodel.lockstep.checkpoint import CheckpointError
 from perfmodel.lockstep.job import Job, Training, Trouble, read
 from perfmodel.lockstep.processes import Ended, Failure, RunError, blame, collect, launch, run
+from perfmodel.lockstep.rank import WholeReason
 from verify import faults, hosts, lockstep
 
 STATE = {"step": 3, "net": torch.arange(4.0)}
@@ -220,6 +222,27 @@ def test_as_many_ranks_as_gpus_are_started_and_more_where_they_share(
     monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("started", pytrace=False))
     with pytest.raises(pytest.fail.Exception, match="started"):
         launch(ranks, Job(trainings=(), device=device), tmp_path)
+
+
+def test_why_a_rank_failed_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It may be ended while it writes; torchrun can't read half a reason, and would not start the group again."""
+    reason = tmp_path / "error.json"
+
+    def ended_in_between(data: object, file: IO[str]) -> None:
+        file.write("{")
+        raise SystemExit
+
+    monkeypatch.setenv("TORCHELASTIC_ERROR_FILE", str(reason))
+    with monkeypatch.context() as torn:
+        torn.setattr("json.dump", ended_in_between)
+        with pytest.raises(SystemExit):
+            WholeReason().record_exception(ValueError("planted"))
+    assert not reason.exists()
+    monkeypatch.setenv("TORCHELASTIC_ERROR_FILE", str(reason))
+    WholeReason().record_exception(ValueError("planted"))
+    assert json.loads(reason.read_text(encoding="utf-8"))["message"]["message"] == "ValueError: planted"
+    monkeypatch.delenv("TORCHELASTIC_ERROR_FILE")
+    WholeReason().record_exception(ValueError("planted"))  # no torchrun has asked for it
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,7 +24,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.elastic.multiprocessing.errors import record
+from torch.distributed.elastic.multiprocessing.errors import ErrorHandler, record
 from torch.nn.parallel import DistributedDataParallel
 
 from perfmodel.lockstep import checkpoint
@@ -33,6 +34,7 @@ from perfmodel.lockstep.networks import xor_batch, xor_net
 from perfmodel.lockstep.runs import flatten, mean_loss_of, named_sizes, settings
 from perfmodel.lockstep.step import LOCKSTEP, Method, gradients_of
 
+ERROR_FILE = "TORCHELASTIC_ERROR_FILE"
 STARTUP_S = 60.0  # until all ranks are there: on a busy machine one loads its libraries much later than another
 PATIENCE_S = 3.0  # to find out who is missing, when a collective has failed
 
@@ -242,7 +244,20 @@ def die_with_the_parent() -> None:
         os._exit(1)  # it ended while this one was still starting
 
 
-@record
+class WholeReason(ErrorHandler):
+    """Writes why a rank failed whole, or not at all: torchrun may end it meanwhile, and would stop at half a reason itself."""
+
+    def record_exception(self, e: BaseException) -> None:
+        """Write the error to the file that torchrun reads."""
+        path = os.environ.get(ERROR_FILE)
+        if path is not None:
+            os.environ[ERROR_FILE] = f"{path}.part"
+        super().record_exception(e)
+        if path is not None:
+            os.replace(f"{path}.part", path)
+
+
+@partial(record, error_handler=WholeReason())
 def main() -> None:
     """Do the job in the folder, write what this rank saw to rank-N.pt, leave the group."""
     die_with_the_parent()
