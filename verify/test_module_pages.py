@@ -11,8 +11,8 @@ from macros.audit import audit_sources
 from macros.evaluate import book
 from macros.pages import act_of, credit
 from perfmodel.book import module
+from verify.audited import SMALL, audit_one
 from verify.browser import acts
-from verify.test_audit import SMALL, audit_one
 
 MODULE = "docs/module/4-next.md"
 OWN = SMALL.replace('[= credit("13.7") =]', "[= credit() =]")

@@ -1,0 +1,67 @@
+"""Links that lead nowhere are named with their line, and those that lead somewhere are left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from macros.audit import audit_sources
+from macros.links import check_links
+from macros.links import places as link_places
+from macros.scan import scan
+from verify.audited import FRONT, source_of
+from verify.planted import ACT2
+
+LINKS = [
+    ("9-none.md", "9-none.md leads nowhere: there is no file docs/acts/9-none.md; did you mean"), ("../numbres.md", "did you mean ../numbers.md?"), ("x.png", "there is no file docs/acts/x.png"),
+    ("6-allreduce.md#chekc", "docs/acts/6-allreduce.md has no place #chekc; did you mean #check?"), ("#nope", "docs/acts/2-queue.md has no place #nope"), ("9-none.html", "there is no file docs/acts/9-none.html"),
+]  # fmt: skip
+
+
+def test_a_link_that_leads_nowhere_is_named_with_its_line() -> None:
+    forms = ("See [it]({}).", "See ![it]({}).", 'See <a href="{}">it</a>.', "See [it][there{n}].\n\n[there{n}]: {}")
+    source, expected = source_of(ACT2).rstrip() + "\n", []
+    for n, (address, says) in enumerate(LINKS):
+        for form in forms:
+            source += "\n" + form.replace("{n}", str(n)).format(address) + "\n"
+            at = source.rindex(address)
+            expected.append((source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at), says))
+    found = audit_sources(overrides={ACT2: source}).faults
+    assert [(f.path, f.line, f.column) for f in found] == [(ACT2, line, column) for line, column, _ in expected]
+    assert [f.message for f, (_, _, says) in zip(found, expected, strict=True) if says not in f.message] == []
+
+
+def test_links_that_lead_somewhere_are_silent() -> None:
+    places = (
+        "6-allreduce.md", "../numbers.md#sync.one_gpu", "#step-1", "6-allreduce.md#check", "../assets/site.css", "https://d2l.ai/none", "mailto:a@b.c", "#fig-queue-depth", "6-allreduce.html",
+        "../code/multiple_gpus.py", "../index.md#start-here", "#act-2-the-queue-behind-your-code",
+    )  # fmt: skip
+    source = source_of(ACT2) + "\n" + " ".join(f"[it]({place})" for place in places)
+    assert [str(f) for f in audit_sources(overrides={ACT2: source}).faults] == []
+
+
+def test_the_places_of_a_page() -> None:
+    page = scan(
+        "docs/x.md",
+        f"{FRONT}# The Queue: a `call`, again! {{ #queue .x }}\n\n## Two -  words\n\nA line.\n{{ #below }}\n\n<a id=\"raw\"></a> <b  id = 'one'> <i id=two>\n\nUnderlined\n---\n",
+    )
+    assert link_places(page) == {"queue", "below", "raw", "one", "two", "the-queue-a-call-again", "two-words", "underlined"}
+
+
+@pytest.mark.parametrize(("link", "says"), [
+    ("[it](y.md)", ""), ("[it](./z/../y.md)", ""), ("[it](y.html)", ""), ("[it](y.md#here)", ""), ("[it](#there)", ""), ("[it](y.md#fig-a)", ""), ("[it](#lab-a)", ""), ("[it](https://x.y/z)", ""),
+    ("[it](//x.y/z)", ""), ("[it](/z)", ""), ("[it](mailto:a@b.c)", ""), ("[it](http://[x)", ""), ("[it](%79.md)", ""), ("[it](made.md#any)", ""), ("[it](doc.md#any)", ""), ("[it](lost.md#any)", ""), ("[it](../mkdocs.yml)", ""),
+    ("[it](w.md)", "w.md leads nowhere: there is no file docs/w.md; did you mean y.md?"), ("[it](yy.md)", "yy.md leads nowhere: there is no file docs/yy.md; did you mean y.md?"), ("[it](madde.md)", "madde.md leads nowhere: there is no file docs/madde.md; did you mean made.md?"),
+    ("[it](nothing.bin)", "nothing.bin leads nowhere: there is no file docs/nothing.bin"), ("[it](w.html)", "w.html leads nowhere: there is no file docs/w.html"), ("[it](y.md#hre)", "y.md#hre leads nowhere: docs/y.md has no place #hre; did you mean #here?"), ("[it](#zzz)", "#zzz leads nowhere: docs/x.md has no place #zzz"),
+    ("[it](y.html#zzz)", "y.html#zzz leads nowhere: docs/y.md has no place #zzz"), ("[it](sub/deep)", "sub/deep leads nowhere: there is no file docs/sub/deep; did you mean sub/deeper.md?"),
+])  # fmt: skip
+def test_where_a_link_leads(tmp_path: Path, link: str, says: str) -> None:
+    (tmp_path / "mkdocs.yml").touch()
+    texts = {
+        "docs/y.md": "# Here { #here }\n", "docs/made.md": "[= ledger() =]\n", "docs/doc.md": "\n::: perfmodel\n", "docs/lost.md": " \n", "docs/x.md": f"# There\n\nSee {link}.\n", "docs/sub/deeper.md": "# x\n",
+    }  # fmt: skip
+    pages = {path: scan(path, text) for path, text in texts.items()}
+    assert [(f.message, f.line, f.sort) for f in check_links(pages["docs/x.md"], tmp_path, pages)] == (
+        [(says, 3, "broken")] if says else []
+    )
