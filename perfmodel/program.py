@@ -40,8 +40,8 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from perfmodel import language
+from perfmodel.interpreter import MOST_STATEMENTS, Interpreter, Step
 from perfmodel.language import Block, Number, Program, Statement
-from perfmodel.machine import MOST_STATEMENTS, Machine, Step
 
 
 class Stage(NamedTuple):
@@ -67,7 +67,7 @@ def evaluate(source: str) -> Number:
     >>> evaluate("def square(x): return x * x\\nsquare(3) + 1")
     10
     """
-    return Machine(language.read(source)).run()
+    return Interpreter(language.read(source)).run()
 
 
 def trace(source: str) -> list[Step]:
@@ -79,9 +79,9 @@ def trace(source: str) -> list[Step]:
     b = a * a 4 [('a', 'held'), ('b', 'needed')]
     b + 1 5 [('a', 'held'), ('b', 'held')]
     """
-    machine = Machine(language.read(source))
-    machine.run()
-    return machine.steps
+    interpreter = Interpreter(language.read(source))
+    interpreter.run()
+    return interpreter.steps
 
 
 def inline(source: str) -> str:
@@ -131,9 +131,9 @@ def stages(source: str) -> list[Stage]:
 
 
 def _stage(name: Literal["as written", "inlined", "folded"], text: str, program: Program, *, releases: bool) -> Stage:
-    machine = Machine(program, arithmetic=lambda op, left, right: 0, releases=releases)
-    machine.run()
-    return Stage(name, text, machine.operations, machine.calls, machine.most_alive)
+    interpreter = Interpreter(program, arithmetic=lambda op, left, right: 0, releases=releases)
+    interpreter.run()
+    return Stage(name, text, interpreter.operations, interpreter.calls, interpreter.most_alive)
 
 
 # The passes.

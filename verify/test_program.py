@@ -18,8 +18,8 @@ import simpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfmodel import language, launch, machine, program
-from perfmodel.machine import Alive
+from perfmodel import interpreter, language, launch, program
+from perfmodel.interpreter import Alive
 from perfmodel.streams import run
 from verify import simulate
 
@@ -394,8 +394,8 @@ def test_a_planted_fault_is_reported(plant: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_nothing_is_handed_to_python() -> None:
-    """The passes and the machine parse and walk; none of them can run what a reader types."""
-    for module in (program, language, machine):
+    """The passes and the interpreter parse and walk; none of them can run what a reader types."""
+    for module in (program, language, interpreter):
         tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
         called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
         assert not called & {"exec", "eval", "compile", "__import__"}

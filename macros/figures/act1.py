@@ -17,7 +17,7 @@ from macros.tables import Cell, Code, Name, Num, Say, Table
 from macros.timelines import in_unit, lanes_axis, timeline
 from perfmodel import launch, program
 from perfmodel.book.act1 import NETWORK, PROGRAM, STAGES
-from perfmodel.machine import Step
+from perfmodel.interpreter import Step
 from perfmodel.streams import Schedule, Span, Task, run
 
 _BADGE = "worked example · Dive into Deep Learning 13.1"

@@ -71,7 +71,7 @@ class _Frame:
         return name in self.needed[self.at]
 
 
-class Machine:
+class Interpreter:
     """One run of a program, with what it counts: operations, calls, and the most values alive at once.
 
     `arithmetic` computes the operations; with one that computes nothing, the run only counts. With `releases`, a name lets go of
