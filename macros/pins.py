@@ -1,4 +1,4 @@
-"""The book against itself: every given against its pin, exactly; every printed formula against its value."""
+"""What is typed twice: every given of the book against its pin, exactly, and what pages exempt; every printed formula against its value."""
 
 from __future__ import annotations
 

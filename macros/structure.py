@@ -1,5 +1,7 @@
-"""What every page and every act must have, Markdown that is written but does not come out, and what no page may bring along: scripts, styles,
-addresses that run, documentation of other code."""
+"""The structure of a page: the parts that it must have, Markdown that would come out as text, and code that it may not bring along.
+
+Code is scripts, styles, addresses that run, and the documentation of other code than the library's.
+"""
 
 from __future__ import annotations
 

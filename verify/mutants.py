@@ -1,8 +1,8 @@
-"""`make mutants`: plants every fault of `verify.mutations` one at a time and sees that the audit names it at its file and line, and makes
-every edit of `verify.harmless` and sees that nothing is named.
+"""`make mutants`: plants faults one at a time and sees that the audit names each, and makes harmless edits and sees that it names none.
 
-It prints a line a kind, then what survived and what rang falsely, and fails when anything did. What is done is kept in build/mutants.jsonl
-under the hash of the sources: a run that was stopped goes on there. `--restart` forgets it.
+The faults are those of `verify.mutations`, to be named with file and line; the edits are those of `verify.harmless`. It prints a line a
+kind, then what survived and what rang falsely, and fails when anything did. What is done is kept in build/mutants.jsonl under the hash of
+the sources: a run that was stopped goes on there. `--restart` forgets it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""The latency ladder against a second copy typed from its source, and the words for its times against a table and against exact
-arithmetic.
+"""The latency ladder against a second copy typed from its source, and the words for its times against exact arithmetic.
 
 The rows are those of Dive into Deep Learning 13.4 (after Eliot Eshelman), in verify/expected/latency_ladder.csv.
 """
