@@ -81,23 +81,6 @@ def headers(rules: str) -> str:
     )
 
 
-def headers_of(path: str, text: str) -> dict[str, str]:
-    """The headers that a text of `_headers` sets for a path of the site, as a host reads it.
-
-    >>> headers_of("/a/b.html", "/*\\n  X-One: 1\\n# a word\\n/b/*\\n  X-Two: 2\\n/a/b.html\\n  X-Three: 3\\n")
-    {'X-One': '1', 'X-Three': '3'}
-    """
-    found: dict[str, str] = {}
-    applies = False
-    for line in text.splitlines():
-        if line.startswith("/"):
-            applies = path.startswith(line[:-1]) if line.endswith("*") else path == line
-        elif applies and line.startswith(" "):
-            name, _, value = line.strip().partition(": ")
-            found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
-
-
 def apply(site: Path, scripts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Give a built site its policy, a `<meta>` first in the head of each page and `_headers` at its root; `scripts` are those of the theme.
 

@@ -36,7 +36,7 @@ LEGS = {
     "verify.test_translate": "labs", "verify.test_labs": "labs", "verify.labs": "labs",
     "verify.test_code": "code", "verify.test_verify": "code", "verify.mutation": "code", "verify.test_mutation": "code", "verify.publish": "site", "verify.test_publish": "site", "verify.test_attacks": "site",
     "verify.test_site": "site", "verify.test_hostile": "site", "verify.test_svg": "site", "verify.test_colours": "site", "verify.test_figures": "site",
-    "verify.test_browser": "browser", "verify.browser": "browser",
+    "verify.test_browser": "browser", "verify.browser": "browser", "verify.server": "site",
     "perfmodel.lockstep": "lockstep", "verify.test_lockstep": "lockstep", "verify.test_records": "lockstep", "verify.test_processes": "lockstep",
     "verify.lockstep": "lockstep", "verify.faults": "lockstep", "verify.hosts": "lockstep",
     "verify.test_cuda": "cuda", "verify.test_cuda_parts": "lockstep", "verify.cuda": "lockstep", "verify.gpu": "lockstep", "verify.test_codechips": "code",

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from macros.policy import HEADERS, headers_of
+from macros.policy import HEADERS
 
 TYPES = {
     ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml",
@@ -65,3 +65,20 @@ def serve(site: Path) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+def headers_of(path: str, text: str) -> dict[str, str]:
+    """The headers that a text of `_headers` sets for a path of the site, as a host reads it.
+
+    >>> headers_of("/a/b.html", "/*\\n  X-One: 1\\n# a word\\n/b/*\\n  X-Two: 2\\n/a/b.html\\n  X-Three: 3\\n")
+    {'X-One': '1', 'X-Three': '3'}
+    """
+    found: dict[str, str] = {}
+    applies = False
+    for line in text.splitlines():
+        if line.startswith("/"):
+            applies = path.startswith(line[:-1]) if line.endswith("*") else path == line
+        elif applies and line.startswith(" "):
+            name, _, value = line.strip().partition(": ")
+            found[name] = f"{found[name]}, {value}" if name in found else value
+    return found

@@ -22,6 +22,7 @@ from macros.audit import CALLABLE, NAMED, Audit, audit_page
 from macros.evaluate import Evaluator, book
 from verify import publish
 from verify.checkout import ROOT, build, copy, replace
+from verify.server import headers_of
 
 WORKFLOW = ROOT / ".github/workflows/publish.yml"
 
@@ -49,7 +50,7 @@ class Inline(HTMLParser):
 
 def test_every_page_begins_with_the_policy_that_the_headers_hold(site: Path) -> None:
     text = (site / policy.HEADERS).read_text(encoding="utf-8")
-    rules = policy.headers_of("/index.html", text)["Content-Security-Policy"]
+    rules = headers_of("/index.html", text)["Content-Security-Policy"]
     assert "unsafe" not in rules
     assert rules.endswith("; frame-ancestors 'none'")
     scripts: set[str] = set()
@@ -80,8 +81,7 @@ def test_only_what_is_named_after_its_content_is_kept_for_good(site: Path) -> No
     kept = [
         path.name
         for path in sorted(site.rglob("*"))
-        if path.is_file()
-        and "immutable" in policy.headers_of(f"/{path.relative_to(site).as_posix()}", text).get("Cache-Control", "")
+        if path.is_file() and "immutable" in headers_of(f"/{path.relative_to(site).as_posix()}", text).get("Cache-Control", "")
     ]
     assert kept
     assert [name for name in kept if not re.search(r"\.[0-9a-f]{8}\.min\.css", name)] == []
