@@ -30,8 +30,9 @@ from macros.claims import known_words
 from perfmodel import collectives
 from perfmodel.streams import Task, run
 from verify import simulate
+from verify.asserts import same
 from verify.audited import FRONT, audit_one
-from verify.test_model import METHODS, same, schedule_faults
+from verify.test_model import METHODS, schedule_faults
 from verify.test_quotes import complaint, number
 from verify.test_scan import parser
 

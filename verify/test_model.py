@@ -23,6 +23,7 @@ from perfmodel import collectives, kernels
 from perfmodel.pipeline import LANES, AsyncPipeline
 from perfmodel.streams import Gap, Schedule, Span, Task, run
 from verify import simulate
+from verify.asserts import refuses, same
 
 MB, GB = 1e6, 1e9  # typed here, not imported: expected values come from outside the code
 steady = settings(derandomize=True, deadline=None, max_examples=150)
@@ -40,10 +41,6 @@ METHODS: dict[str, tuple[Callable[..., float], Callable[..., list[Task]], Callab
     "sharded": (collectives.sharded_s, collectives.sharded_tasks, simulate.sharded),
     "ring": (collectives.ring_s, collectives.ring_tasks, lambda **inputs: simulate.ring(**inputs).total_s),
 }
-
-
-def same(a: float, b: float) -> bool:
-    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-15)
 
 
 # The comparisons: each returns what differs, in words.
@@ -568,10 +565,6 @@ BAD_SERVERS = [
     ({"workers": 0}, "workers must be a whole number of at least 1, got 0"),
     ({"servers": 0}, "servers must be a whole number of at least 1, got 0"),
 ]
-
-
-def refuses(message: str) -> Any:
-    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
 
 
 @pytest.mark.parametrize(("changes", "message"), BAD_PIPELINES)

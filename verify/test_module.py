@@ -6,7 +6,6 @@ Expected values are hand calculations, written beside them, or published figures
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -26,13 +25,10 @@ from perfmodel.scale_out import Job, Machine, advise, fits_card, gpus_for_deadli
 from perfmodel.splitting import mlp
 from perfmodel.streams import Task, run
 from verify import simulate
+from verify.asserts import refuses
 
 steady = settings(derandomize=True, deadline=None, max_examples=60)
 widths = st.lists(st.integers(1, 30), min_size=2, max_size=5)
-
-
-def refuses(message: str) -> Any:
-    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
 
 
 # Products, and networks of them.

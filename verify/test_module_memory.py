@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from itertools import pairwise
 from typing import Any
 
@@ -16,12 +15,9 @@ from torch import Tensor, nn
 from perfmodel import memory
 from perfmodel.memory import FP32_ADAM, FP32_MOMENTUM, FP32_SGD, MIXED_ADAM, ModelState, dense_activations_bytes, model_state
 from perfmodel.splitting import mlp, parameters
+from verify.asserts import refuses
 
 steady = settings(derandomize=True, deadline=None, max_examples=30)
-
-
-def refuses(message: str) -> Any:
-    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
 
 
 def test_by_the_paper() -> None:

@@ -7,7 +7,6 @@ return what differs, so that the last tests can plant a fault in a pass and see 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from perfmodel import interpreter, language, launch, program
 from perfmodel.interpreter import Alive
 from perfmodel.streams import run
 from verify import simulate
+from verify.asserts import refuses
 
 steady = settings(derandomize=True, deadline=None, max_examples=200)
 
@@ -299,10 +299,6 @@ REFUSED = {
     "-" * 20_000 + "1": "line 1: an expression must be nested at most 60 deep, got far more",
     "+".join(["1"] * 5000): "line 1: an expression must be nested at most 60 deep, got far more",
 }  # fmt: skip
-
-
-def refuses(message: str) -> Any:
-    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
 
 
 @pytest.mark.parametrize(("source", "message"), REFUSED.items(), ids=range(len(REFUSED)))

@@ -6,7 +6,6 @@ Hand calculations stand beside their values. The rules are those of Goyal et al.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -18,14 +17,11 @@ from hypothesis import strategies as st
 from perfmodel import scaling, splitting
 from perfmodel.collectives import ring_tasks
 from perfmodel.splitting import Dense, Traffic, mlp
+from verify.asserts import refuses
 
 steady = settings(derandomize=True, deadline=None, max_examples=100)
 counts = st.integers(1, 1000)
 learning_rates = st.floats(1e-6, 10)
-
-
-def refuses(message: str) -> Any:
-    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
 
 
 # Batch and learning rate.

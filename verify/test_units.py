@@ -9,7 +9,6 @@ import csv
 import importlib
 import importlib.util
 import math
-import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from perfmodel import units
 from perfmodel.book import LEDGER
 from perfmodel.number import Ledger, _short, evaluate
 from perfmodel.sources import HERE, Source
+from verify.asserts import refuses
 from verify.checkout import ROOT
 
 REGISTRY: Any = pint.UnitRegistry()
@@ -198,7 +198,7 @@ def test_a_formula_that_is_off_in_the_tenth_digit_is_reported() -> None:
 def test_a_number_that_the_ledger_refuses(name: str, value: float, message: str) -> None:
     ledger = Ledger()
     ledger.given("a.taken", 1, "s", "taken", HERE)
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         ledger.given(name, value, "s", "new", HERE)
     assert [number.name for number in ledger] == ["a.taken"]
 
