@@ -446,7 +446,7 @@ def in_formula(tex: str) -> str:
     bare = re.sub(r"(?<=\d)\s+(?=\d)", "", re.sub(r"(?<=\d)\{(\d+)\}", r"\1", bare))  # 6\,0 and 6{0} are 60
     for side, signs in _sides(bare):
         value = bool(signs) and not re.search("[A-Za-z]", side)
-        if value and symbols and not set(signs) & set("=≈") and re.fullmatch(r"[\s·-]*[01][\s·]*", side):
+        if value and symbols and "=" not in signs and "≈" not in signs and re.fullmatch(r"[\s·-]*[01][\s·]*", side):
             continue  # n ≥ 1 says what n may be
         for number in _NUMBER_IN_TEX.finditer(side):
             if value or not symbols or number[0] not in ("1", "2"):

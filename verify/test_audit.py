@@ -266,6 +266,16 @@ def test_a_page_that_is_not_utf_8_is_named_and_the_rest_is_read(tmp_path: Path, 
     assert (folder / "a.md").read_bytes() == before
 
 
+def test_what_is_refused_under_docs_is_named_and_handed_on_to_the_build(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.html").write_text("<p>60 ms", encoding="utf-8")
+    (folder / "b.md").write_text(f"{FRONT}It waits.\n", encoding="utf-8")
+    audit = audit_sources(docs=folder)
+    assert [str(fault) for fault in audit.faults] == ["docs/a.html:1:1: a page is written in Markdown, or no check reads it"]
+    assert audit.refused == {"docs/a.html"}
+
+
 def suggested(message: str) -> list[str]:
     """The calls that a message suggests, with right names put in."""
     first, second = ("sync.gpus", "scale.two") if "many" in message else ("sync.one_gpu", "sync.cpu")
