@@ -286,7 +286,7 @@ def test_case_39_the_ring_has_its_factor_and_where_it_has_not_the_page_says_so()
         for number in quantity.numbers
     ]
     assert "docs/errata.md" in dict(said)
-    assert [page for page, says in said if "without its (n−1)/n" not in says] == []
+    assert [page for page, says in said if "over very many GPUs" not in says] == []
 
 
 def test_case_40_a_slow_python_sets_the_pace() -> None:
