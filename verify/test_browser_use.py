@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -374,13 +374,230 @@ def test_a_stepper_says_where_it_is(act: Page) -> None:
     assert "" not in names
 
 
-def test_what_a_mark_says_goes_with_escape(act: Page) -> None:
+# ---- The label of a mark -----------------------------------------------------------------------
+
+
+def settle(page: Page) -> None:
+    """Wait for longer than Plotly puts off its answer to a pointer: 50 ms."""
+    page.wait_for_timeout(120)
+
+
+def glide(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Move the mouse in a straight line, slowly enough for Plotly to answer on the way."""
+    for part in range(1, 21):
+        page.mouse.move(*(a + (b - a) * part / 20 for a, b in zip(start, end, strict=True)))
+        page.wait_for_timeout(20)
+
+
+def box_of(one: Locator) -> tuple[float, float, float, float]:
+    """Left, top, right, bottom in the window, px."""
+    box = one.bounding_box()
+    assert box
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+
+
+def middle(one: Locator) -> tuple[float, float]:
+    left, top, right, bottom = box_of(one)
+    return (left + right) / 2, (top + bottom) / 2
+
+
+def marks(figure: Locator) -> Locator:
+    return figure.locator(".fig-plot :is(.bars .point path, .points path)")
+
+
+def label_of(figure: Locator) -> Locator:
+    return figure.locator(".fig-plot .hovertext")
+
+
+def lost_labels(figure: Locator) -> list[str]:
+    """What is wrong with the labels of some marks of a figure (WCAG 1.4.13): onto the mark, onto its label, about it, away, out of the window.
+
+    Where a label reaches beside the axes, the pointer leaves it there, since Plotly sees no pointer there.
+    """
+    page, label, problems = figure.page, label_of(figure), []
+    count = marks(figure).count()
+    for number in sorted({0, count // 2, count - 1}):
+        mark = marks(figure).nth(number)
+        mark.scroll_into_view_if_needed()
+        _, top, right, _ = box_of(mark)
+        corner = right - 3, top + 3
+        page.mouse.move(*corner)
+        expect(label).to_have_count(1)
+        words = label.text_content()
+
+        def stays(label: Locator = label, words: str | None = words) -> bool:
+            settle(page)
+            return label.all_text_contents() == [words]
+
+        glide(page, corner, middle(label))
+        if not stays():
+            problems.append(f"mark {number}: lost on the way")
+            continue
+        x0, y0, x1, y1 = box_of(label)
+        axes = box_of(figure.locator(".nsewdrag"))[0]
+        for x, y in ((x0 + 2, y0 + 2), (x1 - 2, y1 - 2), (x0 + 2, (y0 + y1) / 2)):
+            page.mouse.move(x, y)
+            if not stays():
+                problems.append(f"mark {number}: lost under the pointer")
+                break
+        page.mouse.move(x0 + 2, y0 - 30)
+        settle(page)
+        if words in label.all_text_contents():
+            problems.append(f"mark {number}: stuck{' beside the axes' if x0 + 2 < axes else ''}")
+        page.mouse.move(*corner)
+        expect(label).to_have_count(1)
+        page.mouse.move(*middle(label))
+        page.mouse.move(x0 + 2, (y0 + y1) / 2)
+        settle(page)
+        page.mouse.move(-30, (y0 + y1) / 2)
+        settle(page)
+        problems += [f"mark {number}: stuck outside the window"] * label.count()
+    return problems
+
+
+def with_script(visitor: b.Visitor, address: str, script: str, **window: Any) -> Page:
+    """A page with another figures.js."""
+    page = visitor.open("about:blank", **window)
+    page.route("**/figures.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+    page.goto(address)
+    return page
+
+
+BARS, DOTS, TALL = "acts/2-queue.html#fig-queue-barriers", "acts/4-iron.html#fig-core-peaks", "module/3-scale.html#fig-memory-card"
+
+
+@pytest.mark.parametrize(
+    "window", [{"width": 1280, "color_scheme": "dark"}, {"width": 360, "reduced_motion": "reduce"}], ids=["wide", "narrow"]
+)
+def test_a_label_stays_while_the_pointer_is_on_it(visitor: b.Visitor, served: str, window: dict[str, Any]) -> None:
+    for address in (BARS, DOTS if window["width"] < 600 else TALL):
+        page = visitor.open(f"{served}/{address}", **window)
+        assert b.live(page) == []
+        assert lost_labels(page.locator(f"#{address.partition('#')[2]}")) == [], address
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("there", "instead", "address", "problem"),
+    [
+        ("return false;", "return;", BARS, "lost on the way"),  # as Plotly does it
+        ("hovers ? 0 : 1", "1", TALL, "lost on the way"),  # no way, the label alone
+        ("return since <= until", "return true", BARS, "stuck"),
+        ("if (event.target.closest", "return; if (event.target.closest", BARS, "stuck beside the axes"),
+        ('addEventListener("mouseleave"', 'addEventListener("mouseenter"', BARS, "stuck outside the window"),
+    ],
+)
+def test_a_label_that_is_lost_or_stuck_is_seen(
+    visitor: b.Visitor, site: Path, served: str, there: str, instead: str, address: str, problem: str
+) -> None:
+    script = (site / "assets/figures.js").read_text(encoding="utf-8")
+    assert script.count(there) == 1
+    page = with_script(visitor, f"{served}/{address}", script.replace(there, instead), width=360 if "axes" in problem else 1280)
+    assert b.live(page) == []
+    found = lost_labels(page.locator(f"#{address.partition('#')[2]}"))
+    assert any(problem in one for one in found), found
+
+
+def dismissal_faults(page: Page, figure: Locator) -> list[str]:
+    """What is wrong with how Escape hides a label, with the card of a number open as well: it closes the label alone, until the mark is left."""
+    label, card, mark = label_of(figure), page.locator("#number-card"), marks(figure).first
+    page.locator("a.q:visible").first.press("Enter")
+    expect(card).to_be_visible()
+    place_before, focused = place(page), page.evaluate_handle("document.activeElement")
+    problems = []
+
+    def say(holds: bool, problem: str) -> None:
+        if not holds:
+            problems.append(problem)
+
+    def arrive() -> tuple[float, float]:
+        page.mouse.move(1, 1)
+        page.mouse.move(*middle(mark))
+        settle(page)
+        say(label.is_visible(), "does not come back")
+        return middle(mark)
+
+    def dismiss() -> None:
+        page.keyboard.press("Escape")
+        settle(page)
+        say(not label.is_visible(), "stays")
+        say(card.is_visible(), "closes the card")
+        say(page.evaluate("(node) => node === document.activeElement", focused), "takes the focus")
+
+    arrive()
+    dismiss()  # on the mark
+    arrive()
+    page.mouse.move(*middle(label))
+    settle(page)
+    dismiss()  # on the label
+    x, y = arrive()
+    dismiss()
+    page.mouse.move(x + 1, y)
+    settle(page)
+    say(not label.is_visible(), "comes back with a tremble")
+    page.keyboard.press("Escape")  # nothing to hide any more
+    say(not card.is_visible(), "keeps the card from Escape")
+    arrive()
+    say(place(page) == place_before, "steps")
+    return problems
+
+
+def test_escape_hides_a_label_and_nothing_else(act: Page) -> None:
     assert b.live(act) == []
-    act.locator(".fig-plot .bars .point path").first.hover(force=True)
-    label = act.locator(".fig-plot .hovertext")
-    expect(label).to_have_count(1)
-    act.keyboard.press("Escape")
+    assert dismissal_faults(act, act.locator(f"{b.PLOTS}:visible").first) == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("there", "instead", "problem"),
+    [
+        ('classList.add("is-quiet")', 'classList.add("is-loud")', "stays"),
+        ("event.preventDefault(); // it", "// it", "closes the card"),
+        ('() => plot.classList.remove("is-quiet")', "() => {}", "does not come back"),
+        ('plot.on("plotly_hover"', 'plot.addEventListener("mousemove"', "comes back with a tremble"),
+        ("|| !now.length", "", "keeps the card from Escape"),
+    ],
+)
+def test_an_escape_that_does_too_little_or_too_much_is_seen(
+    visitor: b.Visitor, site: Path, served: str, there: str, instead: str, problem: str
+) -> None:
+    script = (site / "assets/figures.js").read_text(encoding="utf-8")
+    assert script.count(there) == 1
+    page = with_script(visitor, f"{served}/{ACT}", script.replace(there, instead))
+    assert b.live(page) == []
+    assert problem in dismissal_faults(page, page.locator(f"{b.PLOTS}:visible").first)
+
+
+def test_a_label_goes_with_its_step(act: Page) -> None:
+    assert b.live(act) == []
+    figure = act.locator(f"{b.PLOTS}:visible").first
+    label = label_of(figure)
+    act.mouse.move(*middle(marks(figure).first))
+    expect(label).to_be_visible()
+    act.keyboard.press("ArrowRight")
+    assert b.shown_steps(act) == ["step-2"]
+    act.mouse.move(1, 1)
+    act.keyboard.press("ArrowLeft")
+    expect(figure).to_be_visible()
     expect(label).to_have_count(0)
+
+
+def test_a_tap_shows_a_label_and_a_tap_elsewhere_hides_it(visitor: b.Visitor, served: str) -> None:
+    page = visitor.open(f"{served}/{BARS}", width=360, height=640, **b.TOUCH)
+    figure = page.locator(f"#{BARS.partition('#')[2]}")
+    figure.locator(".fig-box").tap()
+    assert b.live(page) == []
+    label, words = label_of(figure), set()
+    for number in (0, 30, 60):
+        page.touchscreen.tap(*middle(marks(figure).nth(number)))
+        expect(label).to_be_visible()
+        words.add(label.text_content())
+        page.touchscreen.tap(*middle(label))
+        settle(page)
+        assert label.text_content() in words
+        page.locator("#step-3 .fig-title").tap()
+        expect(label).to_have_count(0)
+    assert len(words) == 3
 
 
 # ---- Search ----------------------------------------------------------------------------------

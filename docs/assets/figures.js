@@ -101,8 +101,11 @@
     };
     // No mode bar: it would cover the legend, put buttons inside an image, and offer to send the data to Plotly's cloud.
     const config = { displayModeBar: false, plotlyServerURL: "", scrollZoom: false, doubleClick: false, showTips: false };
-    return window.Plotly.react(figure.querySelector(".fig-plot"), data.map((one, i) => trace(one, i, svg, text)), full, config)
-      .then(() => figure.classList.add("is-live"));
+    const plot = figure.querySelector(".fig-plot");
+    const first = !plot.on;
+    const done = window.Plotly.react(plot, data.map((one, i) => trace(one, i, svg, text)), full, config);
+    if (first) keepLabel(plot);
+    return done.then(() => figure.classList.add("is-live"));
   }
 
   function start(figure) {
@@ -119,9 +122,49 @@
   new MutationObserver(redraw).observe(document.body, { attributes: true, attributeFilter: ["data-md-color-scheme"] });
   addEventListener("pageshow", (event) => event.persisted && redraw()); // the palette may have changed meanwhile
 
-  addEventListener("keydown", ({ key }) => { // what a mark says under the pointer goes without moving it
-    if (key === "Escape") document.querySelectorAll(".is-live .fig-plot").forEach((plot) => window.Plotly.Fx.unhover(plot));
-  });
+  // The label of a mark stays while the pointer is on it or on the straight way to it; Escape hides it until the next mark (WCAG 1.4.13).
+  const hovers = matchMedia("(hover: hover)").matches;
+  const labels = document.getElementsByClassName("hovertext");
+  const shown = () => [...labels].filter((label) => label.checkVisibility({ visibilityProperty: true }));
+  const plotOf = (label) => label.closest(".fig-plot");
+  let at = {}; // the pointer
+  let from = {}; // the pointer when Plotly was last let answer
+  let answered = null; // what it answered
+
+  function stays(label) {
+    const { left, top, right, bottom } = label.getBoundingClientRect();
+    const [x, y] = [from.pageX - scrollX, from.pageY - scrollY];
+    const [dx, dy] = [at.clientX - x, at.clientY - y];
+    // A box of 6 px, for a hand that trembles, moves there and grows into the label. Each side says from when or until when the pointer is in it.
+    const sides = [[dx + 3, left - x], [3 - dx, x - right], [dy + 3, top - y], [3 - dy, y - bottom]];
+    const since = Math.max(hovers ? 0 : 1, ...sides.map(([room, way]) => (way < 0 ? room / way : 0))); // a finger goes no way
+    const until = Math.min(1, ...sides.map(([room, way]) => (way < 0 ? 1 : room / way)));
+    return since <= until;
+  }
+
+  function keepLabel(plot) {
+    plot.on("plotly_beforehover", (event) => { // false keeps what is there; where there is no mark, an event asks twice
+      if (event !== answered && shown().some(stays)) return false;
+      [answered, from] = [event, at];
+    });
+    plot.on("plotly_hover", () => plot.classList.remove("is-quiet")); // never twice in a row for the same mark
+  }
+
+  function move(event, pointer) {
+    at = pointer;
+    if (event.target.closest(".draglayer")) return; // Plotly sees it there, but not beside its axes, where a label may reach
+    [...labels].forEach((label) => window.Plotly.Fx.unhover(plotOf(label), event));
+  }
+  for (const type of ["pointermove", "pointerdown"]) addEventListener(type, (event) => move(event, event), true);
+  document.documentElement.addEventListener("mouseleave", (event) => move(event, {}));
+
+  addEventListener("keydown", (event) => {
+    const now = shown();
+    if (event.key !== "Escape" || !now.length) return;
+    now.forEach((label) => plotOf(label).classList.add("is-quiet"));
+    event.preventDefault(); // it closes nothing else
+    event.stopPropagation();
+  }, true);
 
   const resized = new ResizeObserver((entries) => entries.forEach(({ target }) => {
     const figure = target.closest(".fig");
@@ -135,7 +178,6 @@
     idle(() => start(entry.target.closest(".fig")), { timeout: 2000 });
   }));
 
-  const hovers = matchMedia("(hover: hover)").matches;
   document.querySelectorAll(".fig > .fig-box").forEach((box) => { // a drawing has no box, and stays as it is
     const figure = box.parentElement;
     resized.observe(box);
