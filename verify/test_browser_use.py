@@ -483,7 +483,7 @@ def test_a_label_stays_while_the_pointer_is_on_it(visitor: b.Visitor, served: st
         ("return false;", "return;", BARS, "lost on the way"),  # as Plotly does it
         ("hovers ? 0 : 1", "1", TALL, "lost on the way"),  # no way, the label alone
         ("return since <= until", "return true", BARS, "stuck"),
-        ("if (event.target.closest", "return; if (event.target.closest", BARS, "stuck beside the axes"),
+        ("if (event.target.closest", "return; if (event.target.closest", DOTS, "stuck beside the axes"),
         ('addEventListener("mouseleave"', 'addEventListener("mouseenter"', BARS, "stuck outside the window"),
     ],
 )
@@ -566,6 +566,34 @@ def test_an_escape_that_does_too_little_or_too_much_is_seen(
     page = with_script(visitor, f"{served}/{ACT}", script.replace(there, instead))
     assert b.live(page) == []
     assert problem in dismissal_faults(page, page.locator(f"{b.PLOTS}:visible").first)
+
+
+WORDY = "acts/6-allreduce.html#fig-sync-ring-close"
+
+
+def cut_labels(figure: Locator) -> list[str]:
+    """The labels of some marks that are wider than their figure."""
+    label, cut = label_of(figure), []
+    for number in range(0, marks(figure).count(), 8):
+        mark = marks(figure).nth(number)
+        mark.scroll_into_view_if_needed()
+        figure.page.mouse.move(1, 1)
+        figure.page.mouse.move(*middle(mark))
+        expect(label).to_be_visible()
+        (left, _, right, _), (least, _, most, _) = box_of(label), box_of(figure.locator(".fig-box"))
+        if left < least or right > most:
+            cut.append(str(label.text_content()))
+    return cut
+
+
+def test_a_narrow_figure_cuts_no_label(visitor: b.Visitor, site: Path, served: str) -> None:
+    script, there = (site / "assets/figures.js").read_text(encoding="utf-8"), 'svg.matches(".fig-narrow")'
+    assert script.count(there) == 1
+    for instead in (there, "false"):
+        page = with_script(visitor, f"{served}/{WORDY}", script.replace(there, instead), width=360, height=900)
+        assert b.live(page) == []
+        found = cut_labels(page.locator(f"#{WORDY.partition('#')[2]}"))
+        assert (found == []) == (instead == there), found
 
 
 def test_a_label_goes_with_its_step(act: Page) -> None:

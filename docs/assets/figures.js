@@ -39,12 +39,14 @@
       if (given.text) { // the labels that the SVG has room for
         made.texttemplate = given.text.map((_, i) => (svg.querySelector(`[data-bar="${index}-${i}"]`) ? "%{text}" : ""));
       }
-      if (given.base && !given.hovertemplate && !given.hovertext) {
+      if (given.base && !given.hovertemplate) {
         const lanes = given.orientation === "h" ? given.y : given.x;
         const lengths = given.orientation === "h" ? given.x : given.y;
-        made.hoverinfo = "text";
-        made.hovertext = lengths.map((length, i) =>
-          `${lanes[i]}: ${given.text?.[i] || given.name || ""}<br>${short(given.base[i])} to ${short(given.base[i] + length)}`);
+        const wrap = (words) => (svg.matches(".fig-narrow") // where one line would be cut off
+          ? words.split(" · ").flatMap((part) => part.match(/\S.{0,15}\S*/g)).join("<br>") : words);
+        made.hoverinfo = "text"; // without the place on the axes, which may mean nothing
+        made.hovertext = lengths.map((length, i) => `${lanes[i]}<br>` + wrap(given.hovertext?.[i] ||
+          `${given.text?.[i] || given.name || ""}: ${short(given.base[i])} to ${short(given.base[i] + length)}`));
         if (!given.text) made.textposition = "none"; // else Plotly would not know one text from the other
       }
     } else {
