@@ -41,6 +41,8 @@ _WHOLE = {
 }  # made as a whole; of the Library page the docstrings, whose examples the checks run
 _SILENT = {"script", "style", "template", "pre", "svg", "math"}
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
+_ADDRESSES = {"href", "src", "action", "formaction", "xlink:href"}
+_VANISH = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))  # characters without a width
 _SPOKEN = tuple(name for name in SPOKEN if name not in ("content", "value", "srcdoc", "summary"))
 
 
@@ -83,6 +85,7 @@ def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
         built = path.relative_to(site)
         source = f"docs/{built.with_suffix('.md').as_posix()}"
         page = audit.pages.get(source)
+        named = source if page else built.as_posix()
         if source in audit.unread:  # refused as it is, and all of it would be named again
             continue
         shown = {use.shown for use in audit.uses if use.page == source}
@@ -92,25 +95,21 @@ def audit_site(site: Path, audit: Audit) -> Iterator[Fault]:
         for passage, bound in passages:
             words = mask(passage.words, bound).replace(DROP, "")
             for finding in [f for f in naked.findings(words) if f.rule not in naked.AT_A_CALL]:
-                fault = _place(page, finding, passage._replace(words=words), source if page else built.as_posix())
+                fault = _place(page, finding, passage._replace(words=words), named)
                 if not any(_is_same(fault, finding, other) for other in known):
                     yield fault
-        text_shown = " ".join(passage.words for passage in read.passages)
-        for words in dict.fromkeys(ATTRIBUTES.findall(text_shown)):
-            offset = page.source.find(words) if page else -1
+        for words in dict.fromkeys(words for passage in read.passages for words in ATTRIBUTES.findall(passage.words)):
             message = f"{words} is shown as text: it stands alone on the line right below its paragraph"
-            fault = (
-                page.fault(offset, message) if page and offset >= 0 else Fault(source if page else built.as_posix(), 0, 0, message)
-            )
+            fault = page.fault(page.source.index(words), message) if page and words in page.source else Fault(named, 0, 0, message)
             if not any(other.line == fault.line for other in known):
                 yield fault
         for what in read.active:
             if not any(what in other.message for other in known):
-                yield Fault(source if page else built.as_posix(), 0, 0, f"in the built page: {what} cannot stand on a page")
+                yield Fault(named, 0, 0, f"in the built page: {what} cannot stand on a page")
         for words, tag in read.quotes:
             if words not in shown:
                 message = f"in the built page, in a {tag}: {words} is marked as a quote, and no call quotes it"
-                yield Fault(source if page else built.as_posix(), 0, 0, message)
+                yield Fault(named, 0, 0, message)
 
 
 def _is_same(fault: Fault, finding: naked.Finding, other: Fault) -> bool:
@@ -154,7 +153,7 @@ def _passages(root: LexborNode) -> Iterator[_Passage]:
     def flush() -> Iterator[_Passage]:
         words = re.sub(r"\s+", " ", ADDRESS.sub(OTHER, "".join(out))).strip()
         out.clear()
-        if words.strip(f"{STOP} "):
+        if words:
             yield _Passage(words, f" under “{heading}”" if heading else "", heading)
 
     todo: list[LexborNode | None] = [
@@ -166,7 +165,7 @@ def _passages(root: LexborNode) -> Iterator[_Passage]:
         if node is None:
             yield from flush()
         elif node.is_text_node:
-            out.append("".join([c for c in node.text_content or "" if c.isascii() or not _vanishes(c)]))
+            out.append(node.text().translate(_VANISH))
         elif node.is_element_node and node.tag not in _SILENT and not _is_around(node):
             made = next((c for c in _classes(node) if c in _MADE), None)
             if node.tag in _HEADINGS:
@@ -174,7 +173,7 @@ def _passages(root: LexborNode) -> Iterator[_Passage]:
                 heading = " ".join(node.text().split()).removesuffix("#").strip()
             if made is not None:
                 out.append(_MADE[made])
-            elif node.tag == "a" and node.text() == (node.attributes.get("href") or "").removeprefix("mailto:"):
+            elif node.tag == "a" and (href := node.attributes.get("href")) and node.text() == href.removeprefix("mailto:"):
                 out.append(OTHER)  # an address shown as itself
             elif node.tag == "code":
                 code = node.text()
@@ -184,10 +183,6 @@ def _passages(root: LexborNode) -> Iterator[_Passage]:
             else:
                 yield from flush()
                 todo += [None, *reversed(_children(node))]
-
-
-def _vanishes(c: str) -> bool:
-    return c in "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 
 
 def _elements(root: LexborNode, spoken: list[_Passage]) -> Iterator[LexborNode]:
@@ -215,8 +210,8 @@ def _active(tree: LexborHTMLParser) -> Iterator[str]:
         for name, value in tag.attributes.items():
             if ACTIVE_ATTRIBUTES.fullmatch(name):
                 yield f"{name}="
-            elif name in ("href", "src", "action", "formaction", "xlink:href") and active_scheme(value or ""):
-                yield active_scheme(value or "")
+            elif value and name in _ADDRESSES and (scheme := active_scheme(value)):
+                yield scheme
 
 
 _TOKEN = re.compile(f"[\\w%×µ½¼¾]+(?:[.,]\\w+)*|[{QUOTE}{RELATION}{PLAIN}{OTHER}]")
@@ -232,13 +227,13 @@ def _place(page: Page | None, finding: naked.Finding, passage: _Passage, path: s
         heading = begins[0] if begins else 0
         built = [*_TOKEN.finditer(naked.plain_characters(words))]
         source = [*_TOKEN.finditer(naked.plain_characters(page.prose.text))]
-        first = next((k for k, m in enumerate(built) if m.end() > finding.start), len(built))
-        last = next((k for k, m in enumerate(built) if m.start() >= finding.end), len(built))
+        first = sum(m.end() <= finding.start for m in built)
+        last = sum(m.start() < finding.end for m in built)
         names, others = [m[0] for m in built], [m[0] for m in source]
         for around in (4, 3, 2, 1, 0):
             low = max(first - around, 0)
             wanted = names[low : last + around]
-            at = [k for k in range(len(others) - len(wanted) + 1) if others[k : k + len(wanted)] == wanted] if wanted else []
+            at = [k for k in range(len(others)) if others[k : k + len(wanted)] == wanted]
             offsets = [page.prose.at[source[k + first - low].start()] for k in at]
             if offsets:
                 return page.fault(next((o for o in offsets if o >= heading), offsets[0]), message, "unbound")

@@ -69,7 +69,7 @@ class Record:
     device: str
     machine: str
     code: str
-    digest: str
+    digest: str = ""
     results: dict[str, Any]
     torch: str = ""
     numpy: str = ""
@@ -129,14 +129,13 @@ def make(name: str, *, why: str = "is to be made again", folder: Path = FOLDER, 
         raise RecordError(
             f"{name}.json {why}, and {maker.library}, which makes it, is not installed: run `pip install -r requirements.txt`"
         ) from error
-    results = json.loads(json.dumps(module.record(), allow_nan=False))  # as it will be read: text keys, no tuples
+    results = json.loads(json.dumps(module.record()))  # as it will be read: text keys, no tuples
     record = Record(
         what=maker.what,
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         device="cpu",
         machine=f"{platform.machine()}, {os.cpu_count()} CPUs",
         code=code_hash(root / maker.folder),
-        digest="",
         results=results,
         **{maker.library: str(library.__version__)},
     ).sealed
@@ -159,7 +158,7 @@ def read(path: Path) -> Record:
 def write(record: DataclassInstance, path: Path) -> None:
     """Store a record so that a reader sees the old file or the new one, never a part."""
     text = json.dumps(asdict(record), indent=1, ensure_ascii=False, allow_nan=False)
-    text = re.sub(r"\[[^\[\]{}\"]*\]", lambda found: "[" + " ".join(found[0][1:-1].split()) + "]", text)  # one line a list
+    text = re.sub(r"\[([^\[\]{}\"]*)\]", lambda found: f"[{' '.join(found[1].split())}]", text)  # one line a list
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text + "\n")
 

@@ -8,8 +8,10 @@ import os
 import platform
 import re
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +201,7 @@ def test_a_run_that_rounds_more_still_builds_and_says_so(site: Path, tmp_path: P
 
 def a_record(results: Any) -> records.Record:
     return records.Record(
-        what="a rün", date="a day", device="cpu", machine="m, 2 CPUs", code="c", digest="", results=results, numpy="2.4"
+        what="a rün", date="a day", device="cpu", machine="m, 2 CPUs", code="c", results=results, numpy="2.4"
     ).sealed
 
 
@@ -244,6 +246,29 @@ def test_what_a_run_says_of_itself(tmp_path: Path, made: list[str]) -> None:
     assert read(tmp_path / "lockstep.json") == record
 
 
+def test_a_run_is_dated_in_utc(tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("TZ", "XXX-05:00")
+        time.tzset()
+        record = records.make("lockstep", folder=tmp_path)
+    time.tzset()
+    date = datetime.strptime(record.date, "%Y-%m-%d %H:%M UTC").replace(tzinfo=UTC)
+    assert abs(datetime.now(UTC) - date) < timedelta(hours=1)
+
+
+def test_a_run_whose_results_are_no_numbers_is_not_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perfmodel.lockstep.shown.record", lambda: {"l2": [float("nan")]})
+    with pytest.raises(ValueError, match="Out of range float"):
+        records.make("lockstep", folder=tmp_path)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_file_is_written_with_the_line_ends_that_are_asked_for(tmp_path: Path) -> None:
+    for newline, content in (("\n", b"a\nb\n"), ("\r\n", b"a\r\nb\r\n")):
+        records.write_whole(tmp_path / "x", "a\nb\n", newline)
+        assert (tmp_path / "x").read_bytes() == content
+
+
 def test_what_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         records,
@@ -263,10 +288,17 @@ def test_what_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_the_command_makes_the_named_records_or_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(records, "make", lambda name: a_record({"name": name}))
+    made: list[str] = []
+
+    def make(name: str) -> records.Record:
+        made.append(name)
+        return a_record({})
+
+    monkeypatch.setattr(records, "make", make)
     assert records.main([]) == 0
     assert capsys.readouterr().out == "".join(f"{name}: a day, NumPy 2.4, m, 2 CPUs\n" for name in ("lockstep", "lost", "noise"))
     assert records.main(["noise"]) == 0
+    assert made == ["lockstep", "lost", "noise", "noise"]
     assert capsys.readouterr().out == "noise: a day, NumPy 2.4, m, 2 CPUs\n"
 
 
