@@ -69,9 +69,7 @@ def _fence_end(lines: list[str], first: int, opening: re.Match[str]) -> int | No
     width = len(opening["indent"].expandtabs(4))
     for number in range(first + 1, len(lines)):
         line = lines[number].expandtabs(4)
-        if not line.strip(" >"):
-            continue
-        if line[:width].strip(" >") or len(line) < width:
+        if line[:width].strip(" >"):
             return None
         if re.fullmatch(rf"{opening['mark']}[ \t]*", line[width:]):
             return number
@@ -129,17 +127,16 @@ def lines(text: str, raw: list[Span], found: Prose) -> tuple[str, list[int]]:
     stops: set[int] = set()
     quoted = [_Depths()]  # by the number of quotation marks before a line
     begun = 0  # how far in the block has begun
-    fresh, code, listing = True, False, False  # the line begins a block; it is code; the block is a list
+    fresh, listing = True, False  # the line begins a block, or all of it so far is code; the block is a list
     astray = False  # a list has begun in the middle of a paragraph
     indented = not re.search(r"<\w[^<>]*\smarkdown\b", text)  # inside such HTML, what is indented is not told from code
-    end = 0
     for m in _LINE.finditer(text):
         (start, end), line = m.span(), m[0]
         html = next((span for span in raw if span[0] < end and start < span[1]), None)
         if html or not line.strip(" \t>\n"):
             if html:
                 quoted[0].begin(0, holds=False)
-                fresh, code = html[1] >= end or not text[html[1] : end].strip(), False
+                fresh = not text[html[1] : end].strip()
             else:
                 stops |= {start - 1, end - 1}
                 fresh, listing, astray = True, False, False
@@ -149,18 +146,13 @@ def lines(text: str, raw: list[Span], found: Prose) -> tuple[str, list[int]]:
         deep = line[:lead].count(">")
         if deep >= len(quoted):
             quoted[-1].begin(0, holds=False)
-            quoted += [_Depths() for _ in range(deep + 1 - len(quoted))]
+            quoted += [_Depths() for _ in range(deep)]
         del quoted[deep + 1 :]
         depths = quoted[-1]
         level, depth = depths.of(line[lead:])
-        if fresh:
-            code = level > depth and indented
-        elif code and level <= depth:
-            code, fresh = False, True
-        if code:
+        if fresh and level > depth and indented:
             found.places["fence"].append((start, end))
             out.append(blank(line, DROP))
-            fresh = False
             continue
         inner = len(re.match(r"[ \t]*(?:>[ \t]?)+|", line[lead:])[0])  # type: ignore[index]
         lead += inner
@@ -186,4 +178,4 @@ def lines(text: str, raw: list[Span], found: Prose) -> tuple[str, list[int]]:
             words = _NUMBERED.sub(lambda m: blank(m[0]), words, count=1)
         out.append(" " * lead + words)
         listing, fresh = listing or (item and fresh), opener
-    return "".join(out), sorted(s for s in stops if 0 <= s < len(text) and text[s] == "\n")
+    return "".join(out), sorted(s for s in stops if s >= 0 and text[s] == "\n")

@@ -215,7 +215,8 @@ def _note(m: re.Match[str], base: int, references: set[str], found: Prose) -> st
     """A mark that leads to a note at the foot of the page."""
     if f"^{m[1]}" in references:
         return blank(m[0], " " if m[2] else DROP)
-    found.lost.append((base + m.start(), base + m.end(), f"{m[0]} has no note: write {m[0]}: and the note on a line of its own"))
+    note = f"[^{m[1]}]"
+    found.lost.append((base + m.start(), base + m.end(), f"{note} has no note: write {note}: and the note on a line of its own"))
     return m[0]
 
 

@@ -6,6 +6,7 @@ Code is scripts, styles, addresses that run, and the documentation of other code
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping
 
@@ -22,13 +23,14 @@ _OPENERS = {
     "!": (re.compile(r"!!! ?[a-z]+(?: +(?:inline|end))*(?: +\".*\")? *"), 'a note is written !!! note "…"'),
     "=": (re.compile(r"===(?:\+!?|!\+?)? +\".*\" *"), 'a tab is written === "…"'),
 }
+_MARGIN = " \t>"  # what may stand before a line: blanks, and the marks of a quotation
 ACTS, MODULE = "docs/acts/", "docs/module/"
 _WHAT = {ACTS: "an act", MODULE: "a page of the module"}  # pages in steps, which have the same parts
 LIBRARY = "docs/api.md"
 DOCSTRINGS = re.compile(
     ":::"
 )  # mkdocstrings reads, and for some modules imports, what is named behind it; its options load any Python file
-_OF_THE_LIBRARY = re.compile(r"(?:\A|\n)::: perfmodel(?:\.\w+)*(?=\n\s*?\n(?! )|\s*\Z)")
+_OF_THE_LIBRARY = re.compile(r"(?:\A|\n)(?P<mark>:::) perfmodel(?:\.\w+)*(?=\n\s*?\n(?! )|\s*\Z)")
 # Elements and attributes that run, load or restyle something; the policy of the site would stop them in the browser.
 ACTIVE_TAGS = frozenset(
     {"script", "style", "iframe", "frame", "frameset", "object", "embed", "applet", "base", "link", "meta", "form"}
@@ -74,14 +76,13 @@ def active_scheme(address: str) -> str:
 
 def _active(page: Page) -> Iterator[Fault]:
     """What would run or load something: when the site is built, or when it is read."""
-    listed = {m.end() for m in _OF_THE_LIBRARY.finditer(page.source)} if page.path == LIBRARY else set()
+    listed = {m.start("mark") for m in _OF_THE_LIBRARY.finditer(page.source)} if page.path == LIBRARY else set()
     for m in DOCSTRINGS.finditer(page.source):
-        end = page.source.find("\n", m.end())
-        if (end if end >= 0 else len(page.source)) not in listed:
+        if m.start() not in listed:
             yield page.fault(m.start(), f"::: shows a module of perfmodel, on {LIBRARY}, alone on its line and without options")
     for m in ACTIVE.finditer(page.prose.bare):
-        name = m.lastgroup or ""
-        what = f"<{m[name].lower()}>" if name == "tag" else f"{m[name].lower()}="
+        name, words = next((name, words) for name, words in m.groupdict().items() if words)
+        what = f"<{words.lower()}>" if name == "tag" else f"{words.lower()}="
         yield page.fault(
             m.start(name) - (name == "tag"), f"{what} cannot stand on a page: scripts and styles belong in docs/assets/"
         )
@@ -119,8 +120,7 @@ def _steps(page: Page) -> Iterator[Fault]:
             steps.append((heading.start, True))
         elif steps and heading.level <= 2:
             steps.append((heading.start, False))
-    ends = [start for start, _ in steps[1:]] + [len(page.source)]
-    for (start, is_step), end in zip(steps, ends, strict=True) if steps else ():
+    for (start, is_step), (end, _) in itertools.pairwise([*steps, (len(page.source), False)]):
         if not is_step:
             continue
         if not any(start <= call.start < end and call.macro in ("figure", "table") for call in page.calls):
@@ -134,7 +134,7 @@ def _folds(page: Page) -> Iterator[Fault]:
     source = page.source.split("\n")
     at = 0
     for number, line in enumerate(source):
-        m = _OPENS.match(page.prose.bare[at : at + len(line)]) if at >= page.body else None
+        m = _OPENS.match(page.prose.bare[at : at + len(line)])
         if m:
             form, says = _OPENERS[m["mark"][0]]
             wide = len(m["indent"].expandtabs(4))
@@ -148,16 +148,12 @@ def _attribute_lists(page: Page) -> Iterator[Fault]:
     """`{ .notice }` works at the end of a heading, right after a link or a word in stars, and alone on the line below a paragraph."""
     bare = page.prose.bare
     for m in ATTRIBUTES.finditer(bare):
-        before = bare[bare.rfind("\n", 0, m.start()) + 1 : m.start()]
-        end = bare.find("\n", m.end())
-        after = bare[m.end() : end if end >= 0 else len(bare)]
-        if before.strip(" \t>"):
+        above, before, after, below = _around(bare, m.start(), m.end())
+        if before:
             in_heading = any(h.start <= m.start() < h.end for h in page.prose.headings)
-            fits = (in_heading and not after.strip()) or before[-1] in "*_~)]`" or after.lstrip().startswith("|")
+            fits = (in_heading and not after) or before[-1] in "*_~)]" or after.startswith("|")
         else:
-            above = bare[: m.start() - len(before)].split("\n")[-2:][0].strip(" \t>")
-            below = bare[end + 1 :].split("\n", 1)[0].strip(" \t>") if end >= 0 else ""
-            fits = bool(above) and not above.startswith("#") and not after.strip() and not below
+            fits = bool(above) and not above.startswith("#") and not after and not below
         if not fits:
             yield page.fault(
                 m.start(),
@@ -165,16 +161,20 @@ def _attribute_lists(page: Page) -> Iterator[Fault]:
             )
 
 
+def _around(text: str, start: int, end: int) -> tuple[str, str, str, str]:
+    """What stands around a span of a text: the line above, what is before and after it on its own line, the line below."""
+    head, _, before = text[:start].rpartition("\n")
+    after, _, tail = text[end:].partition("\n")
+    above, below = head.rpartition("\n")[2], tail.partition("\n")[0]
+    return above.strip(_MARGIN), before.lstrip(_MARGIN), after.strip(), below.strip(_MARGIN)
+
+
 def _alone(page: Page, call: Call) -> Iterator[Fault]:
     """A block in the middle of a paragraph or a cell would tear it apart."""
     if call.where != "prose":
         return
-    begin = page.source.rfind("\n", 0, call.start) + 1
-    end = page.source.find("\n", call.end)
-    rest = page.source[begin : call.start].strip(" \t>") + page.source[call.end : end if end >= 0 else len(page.source)].strip()
-    above = page.source[:begin].split("\n")[-2:][0].strip(" \t>") if begin > page.body else ""
-    below = page.source[end + 1 :].split("\n", 1)[0].strip(" \t>") if end >= 0 else ""
-    if rest or (above and not above.startswith(("#", "???", "!!!", "==="))) or below:
+    above, before, after, below = _around(page.source[page.body :], call.start - page.body, call.end - page.body)
+    if before or after or below or (above and not above.startswith(("#", "???", "!!!", "==="))):
         what = f"{call.macro}(…, block=True)" if call.macro == "formula" else f"{call.macro}(…)"
         yield page.fault(call.start, f"{what} stands on a line of its own, with a blank line above and below")
 

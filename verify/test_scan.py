@@ -352,3 +352,147 @@ def test_what_is_wrong_with_a_call_that_cannot_be_read(source: str, message: str
 ])  # fmt: skip
 def test_the_macro_of_a_call(expression: str, macro: str) -> None:
     assert scan.macro_of(expression) == macro
+
+
+# What is read of a page, character by character. ○ stands for what is opaque, ¦ for a stop; what vanishes is left out.
+
+
+def read_of(source: str) -> tuple[str, dict[str, Any]]:
+    """The words of a text, and all else that was found in it, by the name of its kind."""
+    page = read(source)
+    assert len(page.bare) == len(source)
+    assert all(source[at] in (c, "&") for c, at in zip(page.text, page.at, strict=True) if c.isalnum()), "each in its place"
+    found: dict[str, Any] = {"span of code" if kind == "code" else kind: places for kind, places in page.places.items()}
+    found |= {"code": page.code, "math": page.math, "broken": page.broken, "lost": page.lost, "links": page.links}
+    found["headings"] = [(*heading[:3], heading.words.replace(OTHER, "○").replace(DROP, "")) for heading in page.headings]
+    return page.text.replace(STOP, "¦").replace(OTHER, "○"), {kind: places for kind, places in found.items() if places}
+
+
+@pytest.mark.parametrize(("source", "words", "found"), [
+    ("a *b* **c** _d_ ~~e~~", "a b c d e", {}), ("6**0** ms", "60 ms", {}), ("\\*a\\* \\_b", "*a* \\b", {}), ("\\a \\`b\\`", "\\a `b`", {}),
+    ("&amp; &#54;0 &#x36; &nope; &fjlig;", "& 60 6 &nope; &fjlig;", {}), ("a&nbsp;b", "a\xa0b", {}),
+    ("<b>6</b>0 a<br>b <i title='x'>c</i>", "60 a¦b ¦x¦c", {"alt": [(27, 28)]}), ("a<hr/>b", "a¦b", {}),
+    ('<img alt="x" src=\'y.png\'> z', "¦¦x¦ z", {"alt": [(10, 11)], "links": [(18, "y.png")]}),
+    ('<a href="u.md">v</a> <a data-href="w">x</a>', "v x", {"links": [(9, "u.md")]}), ("[a](b.md) c", "[a]() c", {"links": [(4, "b.md")]}),
+    ("[a](<b c.md>) d", "[a]() d", {"links": [(4, "b c.md")]}), ('[a](b.md "c d") e', '[a](¦"c d") e', {"alt": [(8, 14)], "links": [(4, "b.md")]}),
+    ("[a](b.md 'c') d", "[a](¦'c') d", {"alt": [(8, 12)], "links": [(4, "b.md")]}), ("[a](60 ms) b", "[a](60 ms) b", {}),
+    ("[a](b(c).md) d", "[a]() d", {"links": [(4, "b(c).md")]}), ("[a][r]\n\n[r]: u.md", "[a]¦¦         ", {"links": [(13, "u.md")]}),
+    ('[a] [R] b\n\n[r]: <u.md> "t"\n', "[a] b¦¦            ¦t¦\n", {"alt": [(23, 26)], "links": [(16, "u.md")]}),
+    ("[r]: u.md\n  'two'\nx", "         \n  ¦two¦\nx", {"alt": [(12, 17)], "links": [(5, "u.md")]}),
+    ("[r]: u.md (t)\n", "          ¦t¦\n", {"alt": [(10, 13)], "links": [(5, "u.md")]}),
+    ("[r]: u.md\n---\n", "[r]: u.md\n---\n", {"heading": [(0, 9)], "headings": [(0, 9, 2, "[r]: u.md")]}),
+    ("[a][b] c", "[a][b] c", {"lost": [(3, 6, "[b] leads nowhere: write [b]: and the address on a line of its own")]}),
+    ("[a][] c\n", "[a][] c\n", {}), ("a] [b]", "a] [b]", {}), ("a[^1] b\n\n[^1]: c\n", "a b¦¦      c\n", {}),
+    ("a[^1]: b [^2]", "a[^1]: b [^2]", {"lost": [(1, 6, "[^1] has no note: write [^1]: and the note on a line of its own"), (9, 13, "[^2] has no note: write [^2]: and the note on a line of its own")]}),
+    ("![a](b.png)", "![a]()", {"alt": [(2, 3)], "links": [(5, "b.png")]}),
+    ("![a][r]", "![a][r]", {"alt": [(2, 3)], "lost": [(4, 7, "[r] leads nowhere: write [r]: and the address on a line of its own")]}),
+    ("![a] b", "![a] b", {}), ("`a` b", "○ b", {"span of code": [(0, 3)], "code": [(1, "a")]}),
+    ("``a ` b`` c", "○ c", {"span of code": [(0, 9)], "code": [(2, "a ` b")]}), ("`a b", "`a b", {}),
+    ("```a` b", "○ b", {"span of code": [(0, 5)], "code": [(1, "``a")]}), ("`a `` b` c", "○ c", {"span of code": [(0, 8)], "code": [(1, "a `` b")]}),
+    ("\\`a` b`", "`a○", {"span of code": [(3, 7)], "code": [(4, " b")]}), ("\\\\`a` b", "\\○ b", {"span of code": [(2, 5)], "code": [(3, "a")]}),
+    ("``a` b ```", "``a` b ```", {}), ("a `b` c `d` e", "a ○ c ○ e", {"span of code": [(2, 5), (8, 11)], "code": [(3, "b"), (9, "d")]}),
+    ("$x$ a", "○ a", {"formula": [(0, 3)], "math": [(1, "x")]}), ("a $x$ b", "a ○ b", {"formula": [(2, 5)], "math": [(3, "x")]}),
+    ("$5 and $6", "$5 and $6", {}), ("$ x$ a", "$ x$ a", {}), ("$x $ a", "$x $ a", {}), ("\\$x$ a$", "$x$ a$", {}),
+    ("$$\nx\n$$", "○", {"formula": [(0, 7)], "math": [(2, "\nx\n")]}), ("a $$x$$ b", "a $$x$$ b", {}),
+    ("$$x$$", "○", {"formula": [(0, 5)], "math": [(2, "x")]}), ("\\(x\\) a", "○ a", {"formula": [(0, 5)], "math": [(2, "x")]}),
+    ("\\[x\\]", "○", {"formula": [(0, 5)], "math": [(2, "x")]}), ("a \\[x\\] b", "a [x] b", {}),
+    ("\\begin{align}x\\end{align}", "○", {"formula": [(0, 25)], "math": [(0, "\\begin{align}x\\end{align}")]}), ("a\n$$x$$\nb", "a\n$$x$$\nb", {}),
+    ("$a\n\nb$", "$a¦¦b$", {}), ("$a \\$ b$ c", "○ c", {"formula": [(0, 8)], "math": [(1, "a \\$ b")]}),
+    ("> $$x$$\n> \n> a", "  ○¦> ¦  a", {"formula": [(2, 7)], "math": [(4, "x")]}), ("http://x.org/60 a", "○ a", {}), ("<http://x/60> a", "○ a", {}),
+    ("<a@b.org> c", "○ c", {}), ("(www.x.org) a", "(○) a", {}), ("see https://x.org, a", "see ○ a", {}),
+    ("a `b` c `d e", "a ○ c `d e", {"span of code": [(2, 5)], "code": [(3, "b")]}),
+    ("`a`` `", "○", {"span of code": [(0, 6)], "code": [(1, "a`` ")]}),
+    ('[a](b.md "c" ) d', '[a](¦"c") d', {"alt": [(8, 12)], "links": [(4, "b.md")]}),
+    ("a `b`\n\nc `d`", "a ○¦¦c ○", {"span of code": [(2, 5), (9, 12)], "code": [(3, "b"), (10, "d")]}), ("[a]:b\n", "     \n", {"links": [(4, "b")]}),
+    ("Look [^1]x\n\n [^1]: y\n\n    [^2]: z", "Look x¦¦       y¦¦          z", {}), ("*a*{ .c #d } e", "a e", {}),
+    ('*a*{ title="b c" } d', "a¦b c¦ d", {"alt": [(12, 15)]}), ("{: .c x=y } a", " a", {}), ("a { b } c", "a { b } c", {}),
+    ("<!-- a --> b", " b", {"comment": [(0, 10)]}), ("a <!-- b --> c", "a  c", {"comment": [(2, 12)]}),
+    ("<!-- a\n\nb --> c", "¦¦ c", {"comment": [(0, 13)]}), ("a <!-- b", "a <!-- b", {"broken": [(2, "a comment is never closed: it ends with -->")]}),
+    ("   <!-- a --> b\nc", " b¦c", {"comment": [(0, 13)]}), ("<!-- a <!-- b --> c", " c", {"comment": [(0, 17)]}), ("[## a ##] b", " b", {}),
+    ("# A b\nc", "  A b¦c", {"heading": [(0, 5)], "headings": [(0, 5, 1, "A b")]}),
+    ("## A #\n", "   A #¦", {"heading": [(0, 6)], "headings": [(0, 6, 2, "A #")]}), ("####### A", "####### A", {}),
+    ("a\n===\nb", "a\n===\nb", {"heading": [(0, 1)], "headings": [(0, 1, 1, "a")]}),
+    ("a\n---\n", "a\n---\n", {"heading": [(0, 1)], "headings": [(0, 1, 2, "a")]}), ("a\nb\n---\n", "a\nb\n---\n", {}),
+    ("> a\n> ---\n", "  a\n  ---\n", {"heading": [(0, 3)], "headings": [(0, 3, 2, "  a")]}),
+    ("\n# A\n\nb\n---", "¦  A¦¦b\n---", {"heading": [(1, 4), (6, 7)], "headings": [(1, 4, 1, "A"), (6, 7, 2, "b")]}),
+    ("###A", "   A", {"heading": [(0, 4)], "headings": [(0, 4, 3, "A")]}),
+    ("# `a` b", "  ○ b", {"span of code": [(2, 5)], "heading": [(0, 7)], "code": [(3, "a")], "headings": [(0, 7, 1, "○ b")]}),
+    ("> ## A", "     A", {"heading": [(0, 6)], "headings": [(2, 6, 2, "A")]}),
+    ("<!-- a", "<!-- a", {"broken": [(0, "a comment is never closed: it ends with -->")]}),
+    ("a <!-- b <!-- c", "a <!-- b <!-- c", {"broken": [(2, "a comment is never closed: it ends with -->")]}),
+    ("```a ``b` c", "○b` c", {"span of code": [(0, 7)], "code": [(2, "`a ")]}), ("a $$x$$", "a $$x$$", {}), ("$$x$$ b", "$$x$$ b", {}),
+    ("a \\begin{align}x\\end{align} b", "a \\begin{align}x\\end{align} b", {}), ("[r]: Xu.md", "          ", {"links": [(5, "Xu.md")]}),
+    ("[a](Xu.md) b", "[a]() b", {"links": [(4, "Xu.md")]}),
+    ('a\n\n[r]: u.md "t"  \n\nb', "a¦¦          ¦t¦  ¦¦b", {"alt": [(13, 16)], "links": [(8, "u.md")]}),
+    ("a\n\n![b](c.png) d", "a¦¦![b]() d", {"alt": [(5, 6)], "links": [(8, "c.png")]}),
+    ("a\nb\n---\n\nc\n---", "a\nb\n---¦¦c\n---", {"heading": [(9, 10)], "headings": [(9, 10, 2, "c")]}),
+    ("<p>x</p>\n\na `b\n\nc` d", "¦x¦¦¦a `b¦¦c` d", {}),
+])  # fmt: skip
+def test_what_stands_within_a_paragraph(source: str, words: str, found: dict[str, Any]) -> None:
+    assert read_of(source) == (words, found)
+
+
+@pytest.mark.parametrize(("source", "words", "found"), [
+    ("```\na\n```\nb", "¦¦¦b", {"fence": [(0, 9)]}), ('```py title="t"\na\n```\nb', "¦t¦¦¦¦b", {"fence": [(0, 21)], "alt": [(13, 14)]}),
+    ("~~~ {.py}\na\n~~~", "¦¦", {"fence": [(0, 15)]}), ("````\n```\n````", "¦¦", {"fence": [(0, 13)]}),
+    ("```\na\n````\nb", "```\na\n````\nb", {"broken": [(0, "this fence is never closed: it ends with ``` on a line of its own"), (6, "this fence is never closed: it ends with ```` on a line of its own")]}),
+    ("```\na", "```\na", {"broken": [(0, "this fence is never closed: it ends with ``` on a line of its own")]}),
+    ("``` py x\na\n```", "¦¦", {"fence": [(0, 14)]}), ('``` a="b" c\nx\n```', "¦¦", {"fence": [(0, 17)]}),
+    ("```a b`\nx\n```", "○", {"span of code": [(0, 13)], "code": [(3, "a b`\nx\n")], "broken": [(10, "this fence is never closed: it ends with ``` on a line of its own")]}),
+    ("    ```\n    a\n    ```\n", "\n\n\n", {"fence": [(0, 21), (0, 8), (8, 14), (14, 22)]}),
+    ("- x\n\n    ```\n    a\n\n    b\n    ```\n    c", "- x¦¦    ¦    ¦¦    ¦    ¦    c", {"fence": [(5, 33)]}),
+    ("> ```\n> a\n> ```\n> b", "  ¦  ¦  ¦  b", {"fence": [(0, 15)]}),
+    ("  ```\na\n  ```\n", "  ○\n", {"span of code": [(2, 13)], "code": [(5, "\na\n  ")], "broken": [(2, "this fence is never closed: it ends with ``` on a line of its own"), (10, "this fence is never closed: it ends with ``` on a line of its own")]}),
+    ("a\n```\nb\n``` \nc", "a¦¦¦¦c", {"fence": [(2, 12)]}), ("\t```\n    a\n\t```", "¦ ¦\t", {"fence": [(0, 15), (0, 5)]}),
+    ("```\na\n```\n```\nb\n```\nc", "¦¦¦¦¦¦c", {"fence": [(0, 9), (10, 19)]}), ("```\n\n```", "¦¦", {"fence": [(0, 8)]}),
+    ("<div>*a*</div>\n*b*", "¦*a*¦¦b", {}), ("<div>\n*a*\n</div>\n\n*b*", "¦\n*a*\n¦¦¦b", {}), ("<div markdown>\n*a*\n</div>", "¦\na\n¦", {}),
+    ("<div><p>*a*</p>*b*</div>*c*", "¦¦*a*¦*b*¦c", {}), ("<div>*a*", "¦*a*", {}), ("<DIV>*a*</div> *b*", "¦*a*¦ b", {}),
+    ("a <div>*b*</div>", "a ¦b¦", {}), ("<b>*a*</b>", "a", {}), ("   <p>*a*</p>", "   ¦*a*¦", {}), ("    <p>*a*</p>", "", {"fence": [(0, 14)]}),
+    ("<p>*a*</div>*b*</p>*c*", "¦*a*¦*b*¦c", {}), ("<div><p>*a*</div>*b*", "¦¦*a*¦b", {}), ("<div><div>*a*</div>*b*</div>*c*", "¦¦*a*¦*b*¦c", {}),
+    ("<p>*a*</p><p>*b*</p> *c*", "¦*a*¦¦*b*¦ c", {}), ("<p>*a*</p> *b* <div>*c*</div>\n*d*", "¦*a*¦ b ¦*c*¦\nd", {}), ("<hr>*a*", "¦*a*", {}),
+    ("<p>a <!-- b --> &amp; http://x/1 <a href='c'>d</a></p>", "¦a  & ○ d¦", {"comment": [(5, 15)], "links": [(42, "c")]}),
+    ("<p>a <!b> c</p>", "¦a <!b> c¦", {"broken": [(5, "<! begins what a browser takes for a comment: write <!-- … -->, or &lt;")]}),
+    ("<p>a </3> b</p>", "¦a </3> b¦", {"broken": [(5, "</ begins what a browser takes for a comment: write <!-- … -->, or &lt;")]}),
+    ("a <!b> c", "a <!b> c", {}), ("<p>`a`</p>", "¦`a`¦", {}), ("<div data-markdown>\n*a*\n</div>", "¦\n*a*\n¦", {}),
+    ("<details><summary>*a*</summary>\n\n*b*</details>", "¦¦*a*¦\n\n*b*¦", {}), ("\n<p>*a*</p>\n\n*b*", "¦¦*a*¦¦¦b", {}), ("a\nb", "a\nb", {}),
+    ("a\n\nb", "a¦¦b", {}), ("- a\n- b\nc", "- a¦- b\nc", {}), ("1. a\n2. b", "   a¦   b", {}), ("12. a", "    a", {}),
+    ("a\n1. b", "a¦1. b", {"lost": [(2, 5, "leave a blank line above the list")]}), ("a\n2. b", "a¦2. b", {}),
+    ("a\n- b\n- c", "a¦- b¦- c", {"lost": [(2, 5, "leave a blank line above the list"), (6, 9, "")]}), ("- a\n\n- b", "- a¦¦- b", {}),
+    ("* a\n+ b", " a¦+ b", {}), ("> a\n> b\n\nc", "  a\n  b¦¦c", {}), ("> a\nb", "  a\nb", {}), (">a\n>> b\n> c", " a\n   b\n  c", {}),
+    ("> 1. a", "     a", {}), ("- > 1. a", "- > 1. a", {}), ("    a\n\nb", "¦¦b", {"fence": [(0, 6)]}),
+    ("a\n\n    b\n\nc", "a¦¦¦¦c", {"fence": [(3, 9)]}), ("- a\n\n    b\n\n        c\n", "- a¦¦    b¦¦\n", {"fence": [(12, 22)]}),
+    ("a\n    b", "a\n    b", {}), ("!!! note\n    a\n\n    b\n\n        c", "!!! note¦    a¦¦    b¦¦", {"fence": [(23, 32)]}),
+    ("[^1]: a\n\n    b", "      a¦¦    b", {}), ("A\n:   b\n\n    c", "A¦:   b¦¦    c", {}),
+    ("| a | b |\n|---|---|\n| c | d |\ne", "| a | b |¦|---|---|¦| c | d |¦e", {}),
+    ("# a\nb", "  a¦b", {"heading": [(0, 3)], "headings": [(0, 3, 1, "a")]}),
+    ("a\n# b\nc", "a¦  b¦c", {"heading": [(2, 5)], "headings": [(2, 5, 1, "b")]}),
+    ("a\n    # b", "a\n      b", {"heading": [(2, 9)], "headings": [(6, 9, 1, "b")]}), ("1. a\n\n2. b\n\n    c", "   a¦¦   b¦¦    c", {}),
+    ("1. a\n===\n", "1. a\n===\n", {"heading": [(0, 4)], "headings": [(0, 4, 1, "1. a")]}), ("- 1. a", "- 1. a", {}),
+    ("[a]: b\n    c\n", "      \n    c\n", {"links": [(5, "b")]}), ("[a]: b\n\n    c\n", "      ¦¦\n", {"fence": [(8, 14)], "links": [(5, "b")]}),
+    ("<p>x</p>\n    a\n", "¦x¦\n\n", {"fence": [(9, 15)]}), ("<p>x</p> y\n\n    a\n", "¦x¦ y¦¦\n", {"fence": [(12, 18)]}),
+    ("<b markdown>\n\n    a\n", "¦¦    a\n", {}), ("- a\n\n  b\n\n    c", "- a¦¦  b¦¦", {"fence": [(10, 15)]}),
+    ("a\n\n\tb", "a¦¦", {"fence": [(3, 5)]}), ("  a\n   b", "  a\n   b", {}), (">     a\n", "\n", {"fence": [(0, 8)]}),
+    ("> - a\n>\n>     b\n>\n>         c", "  - a¦>¦      b¦>¦", {"fence": [(18, 29)]}), ("Term\n:   a\n\n1. b", "Term¦:   a¦¦   b", {}),
+    ("a\n\n1. b\n3. c\n\n    1. d", "a¦¦   b¦   c¦¦       d", {}), ("x\n\n- a\n2. b", "x¦¦- a¦   b", {}),
+    ("??? note\n    a\n    1. b", "??? note¦    a¦    1. b", {"lost": [(19, 22, "leave a blank line above the list")]}),
+    ('=== "T"\n    a\n\nb\n\n    c', '=== "T"¦    a¦¦b¦¦', {"fence": [(18, 23)]}),
+    ("- a\n# b\n- c", "- a¦  b¦- c", {"heading": [(4, 7)], "headings": [(4, 7, 1, "b")]}),
+    ("a\n- b\n\nc\n- d", "a¦- b¦¦c¦- d", {"lost": [(2, 5, "leave a blank line above the list"), (9, 12, "leave a blank line above the list")]}),
+    ("```\nx\n```\n    a", "¦¦¦    a", {"fence": [(0, 9)]}), ("a\n\n    b\nc", "a¦¦¦c", {"fence": [(3, 9)]}),
+    ("a\n\n    b\n\n    c\n\nd", "a¦¦¦¦¦¦d", {"fence": [(3, 9), (10, 16)]}), ("- a\n\n        b\n\n    c", "- a¦¦¦¦    c", {"fence": [(5, 15)]}),
+    ("> a\n\n    b", "  a¦¦", {"fence": [(5, 10)]}),
+    ("a | b\n--- | ---\n- c | d", "a | b¦--- | ---¦- c | d", {"lost": [(16, 19, "leave a blank line above the list")]}),
+    ("- a\n  1. b\n", "- a¦     b\n", {}), ("1. a\n    2. b\n", "   a¦       b\n", {}), ("1. a\n    - b\n\n    2. c", "   a¦    - b¦¦       c", {}),
+    ("> ```\n>\n> a\n> ```\nb", "  ¦>¦  ¦  ¦b", {"fence": [(0, 17)]}),
+    ("- x\n\n    ```\nX\n    ```", "- x¦¦    ○", {"span of code": [(9, 22)], "code": [(12, "\nX\n    ")], "broken": [(9, "this fence is never closed: it ends with ``` on a line of its own"), (19, "this fence is never closed: it ends with ``` on a line of its own")]}),
+    ("- x\n\n    ```\nX   y\n    ```", "- x¦¦    ○", {"span of code": [(9, 26)], "code": [(12, "\nX   y\n    ")], "broken": [(9, "this fence is never closed: it ends with ``` on a line of its own"), (23, "this fence is never closed: it ends with ``` on a line of its own")]}),
+    ("- a\n\n    \tb", "- a¦¦", {"fence": [(5, 11)]}), ("- a\n            - b\n\n            c", "- a¦            - b¦¦            c", {}),
+    ("<p>x</p> y\n# z\nw", "¦x¦ y¦  z¦w", {"heading": [(11, 14)], "headings": [(11, 14, 1, "z")]}),
+    ("<p>x</p> y\n    # z\nw", "¦x¦ y\n      z\nw", {"heading": [(11, 18)], "headings": [(15, 18, 1, "z")]}), ("a\nX\nb", "a\nX\nb", {}),
+    ("> - a\n\n    b", "  - a¦¦", {"fence": [(7, 12)]}), ("- a\n\n    > b\n    > c", "- a¦¦      b\n      c", {}),
+    ("- a\n\n    # b\n    c", "- a¦¦      b¦    c", {"heading": [(5, 12)], "headings": [(9, 12, 1, "b")]}),
+    ("- a\n  b\n\n    c", "- a\n  b¦¦    c", {}), ("> a\n> - b", "  a¦  - b", {"lost": [(6, 9, "leave a blank line above the list")]}),
+    ("1. a 2. b", "   a 2. b", {}),
+])  # fmt: skip
+def test_which_lines_are_code_raw_html_or_the_end_of_a_sentence(source: str, words: str, found: dict[str, Any]) -> None:
+    assert read_of(source) == (words, found)
