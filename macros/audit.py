@@ -42,7 +42,6 @@ from macros.says import check_says
 from macros.scan import MACROS, Call, Fault, Page, scan, source_of
 from macros.structure import check_structure
 from perfmodel.number import KINDS, Ledger, Number
-from perfmodel.units import NONE
 
 __all__ = [
     "CALLABLE",
@@ -140,19 +139,17 @@ def exempt(audit: Audit) -> list[Use]:
 
 def _fault_of(page: Page, call: Call, error: QuoteError) -> Fault:
     _, old = literal(page, call)
-    fix = digits_only(old, error.fix) if old and error.fix else ""
+    fix = digits_only(old, error.fix)
     return page.fault(call.start, str(error), sort_of(error), old if fix else "", fix)
 
 
-def matching(fragment: str, book: Ledger, around: str = "") -> list[str]:
+def matching(fragment: str, book: Ledger, around: str) -> list[str]:
     """The names whose value a naked number could quote; those first that are about what stands around it."""
     found: list[Number] = []
-    claims = [(claim.unit.dim if claim.unit else NONE, claim) for claim in read(fragment)]
+    claims = read(fragment)
     for number in book:
         value = number.value
-        if not isinstance(value, list | tuple) and not any(
-            dim == number.dim and quotes.holds(claim, value) for dim, claim in claims
-        ):
+        if not isinstance(value, list | tuple) and not any(quotes.holds(claim, value) for claim in claims):
             continue  # most numbers, without the words for why not
         try:
             quotes.check(fragment, of(number))
@@ -200,9 +197,8 @@ def _titles(call: Call) -> list[str]:
     """The words that a call puts on the page as they are: the named texts of a block, such as `title="…"`."""
     if call.macro not in BLOCKS:
         return []
-    node = ast.parse(call.source.replace("\n", " "), mode="eval").body
-    keywords = node.keywords if isinstance(node, ast.Call) else []
-    return [str(k.value.value) for k in keywords if isinstance(k.value, ast.Constant)]
+    parts = ast.walk(ast.parse(call.source.replace("\n", " ")))
+    return [str(k.value.value) for k in parts if isinstance(k, ast.keyword) and isinstance(k.value, ast.Constant)]
 
 
 def audit_sources(
@@ -258,7 +254,7 @@ def apply_fixes(docs: Path = ROOT / "docs") -> str:
         new = fixed(audit.pages[path], audit.faults)
         if new != old:
             out += difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), path, path)
-            ends = re.findall("\r\n|\r|\n", file.read_bytes().decode("utf-8"))  # digits change, line ends do not
+            ends = re.findall("\r\n|\r|\n", file.read_bytes().decode())  # digits change, line ends do not
             lines = [line + end for line, end in zip(new.split("\n"), [*ends, ""], strict=True)]
             write_whole(file, "".join(lines), "")
     return "".join(out)

@@ -61,11 +61,10 @@ class Evaluator:
     def misspelt(self, expression: str) -> str:
         """What is wrong with the names of an expression, "" when all are known. Raises Withheld for one that a refused record would give."""
         tree = _parsed(expression)
-        inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and id(node) not in inner:
+        for node in ast.walk(tree):  # from the outside: a.b.c comes before a.b
+            if isinstance(node, ast.Attribute):
                 name = ast.unparse(node)
-                if name.split(".")[0] not in self.groups or name not in self.book:
+                if name not in self.book:
                     _wait(name)
                     return unknown(name, self.names)
             elif isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in self.callable):
@@ -136,7 +135,7 @@ class Evaluator:
         except Withheld:
             raise
         except (SyntaxError, ValueError) as error:
-            raise QuoteError(f"[= {call.source} =] cannot be read: {getattr(error, 'msg', error)}") from None
+            raise QuoteError(f"[= {call.source} =] cannot be read: {error.args[0]}") from None
         if wrong:
             raise QuoteError(wrong)
         if not call.macro:
@@ -282,8 +281,7 @@ def _places(words: str, file: Path) -> Callable[[int], tuple[int, int]]:
     run: list[tuple[str, tuple[int, int]]] = []  # the strings joined so far, each with the place of its first character
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.STRING and not re.match(r"(?i)[a-z]*f", token.string):
-            opening = re.match(r"[A-Za-z]*(?:'''|\"\"\"|'|\")", token.string)
-            lead = opening.end() if opening else 1
+            lead = len(re.findall(r"\A[A-Za-z]*(?:'''|\"\"\"|'|\")", token.string)[0])
             run.append((str(ast.literal_eval(token.string)), (token.start[0], token.start[1] + lead)))
         elif token.type not in (tokenize.NL, tokenize.COMMENT):
             if "".join(part for part, _ in run) == words:
@@ -295,8 +293,8 @@ def _places(words: str, file: Path) -> Callable[[int], tuple[int, int]]:
             if re.fullmatch("".join(parts), words, re.DOTALL):
                 return lambda _, node=node: (node.lineno, node.col_offset + 1)  # type: ignore[misc]
     pieces = sorted((r.strip() for r in re.split(r"[\"\\\n]", words)), key=len, reverse=True)
-    at = next((source.find(piece) for piece in pieces if piece and source.count(piece) == 1), -1)
-    return lambda offset: (source.count("\n", 0, at) + 1 if at >= 0 else 1, 1)
+    at = next((source.find(piece) for piece in pieces if piece and source.count(piece) == 1), 0)
+    return lambda offset: (source[:at].count("\n") + 1, 1)
 
 
 def _place_in(run: list[tuple[str, tuple[int, int]]], offset: int) -> tuple[int, int]:

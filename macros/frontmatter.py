@@ -42,7 +42,7 @@ def _mapping(source: str) -> list[tuple[str, yaml.Node]]:
         root = yaml.compose(source)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise _Unreadable(mark.index if mark else 0, str(getattr(error, "problem", "") or error)) from None
+        raise _Unreadable(mark.index if mark else 0, str(getattr(error, "problem", error))) from None
     if root is None:
         return []
     if not isinstance(root, yaml.MappingNode):
@@ -64,7 +64,7 @@ def _texts(node: yaml.Node, *, keys: bool = False) -> list[yaml.ScalarNode]:
             if wanted:
                 found[node.start_mark.index] = node
         elif isinstance(node, yaml.MappingNode):
-            todo += [(part, keys == is_key) for pair in node.value for part, is_key in zip(pair, (True, False), strict=True)]
+            todo += [part for key, value in node.value for part in ((key, keys), (value, not keys))]
         else:
             todo += [(part, not keys) for part in node.value]
     return [found[at] for at in sorted(found)]
@@ -85,9 +85,9 @@ def _nodes(node: yaml.Node) -> list[yaml.Node]:
     return list(found.values())
 
 
-def _before(source: str, value: yaml.Node) -> int:
-    """Where the line begins on which a value begins: that of its key."""
-    return source.rfind("\n", 0, value.start_mark.index) + 1
+def _line_of(source: str, at: int) -> int:
+    """Where the line begins in which a character stands."""
+    return source[:at].rfind("\n") + 1
 
 
 class Front(NamedTuple):
@@ -108,18 +108,18 @@ def check_front_matter(page: Page, evaluator: Evaluator, recorder: Recorder, fau
     try:
         entries = _mapping(source)
     except _Unreadable as error:
-        line = source[source.rfind("\n", 0, error.at) + 1 :].split("\n", 1)[0]
-        pair = re.match(r"([\w-]+): *([^\"'].*:(?: .*|))$", line)
+        start = _line_of(source, error.at)
+        pair = re.match(r"([\w-]+): *([^\"'].*:(?: .*|))$", source[start:].partition("\n")[0])
         message = f"the front matter cannot be read: {error}"
         if pair:
             message = f'a {pair[1]} with a colon needs quotes: {pair[1]}: "{pair[2]}"'
-        faults.append(page.fault(base + (source.rfind("\n", 0, error.at) + 1 if pair else error.at), message))
+        faults.append(page.fault(base + (start if pair else error.at), message))
         return Front([], {}, read=False)
     for key, value in entries:
         if key not in KEYS:
             faults.append(
                 page.fault(
-                    base + _before(source, value),
+                    base + _line_of(source, value.start_mark.index),
                     f"the front matter holds {', '.join(KEYS)}; got {key or 'a key of several parts'}",
                 )
             )
@@ -183,14 +183,11 @@ def check_config(path: str, source: str, pages: Collection[str] = ()) -> Iterato
 
     And the menu: `pages` are all there are, and each is in it.
     """
-
-    def fault(at: int, message: str, sort: str) -> Fault:
-        return Fault(path, source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at), message, sort)
-
+    fault = Page(path, source, [], [], 0).fault
     try:
         entries = _mapping(source)
     except _Unreadable as error:
-        yield fault(error.at, f"cannot be read: {error}", "broken")
+        yield fault(error.at, f"cannot be read: {error}")
         return
     for key, value in entries:
         for text in _texts(value, keys=key == "nav") if key in _SHOWN_BY_THE_SITE else ():
@@ -203,7 +200,7 @@ def check_config(path: str, source: str, pages: Collection[str] = ()) -> Iterato
         yield from _menu(entries, pages, fault)
 
 
-def _menu(entries: list[tuple[str, yaml.Node]], pages: Collection[str], fault: Callable[[int, str, str], Fault]) -> Iterator[Fault]:
+def _menu(entries: list[tuple[str, yaml.Node]], pages: Collection[str], fault: Callable[[int, str], Fault]) -> Iterator[Fault]:
     """The pages that no menu leads to, and what is in the menu and is no page."""
     listed = {f"docs/{text.value}": text.start_mark.index for key, nav in entries if key == "nav" for text in _texts(nav)}
     apart = {
@@ -220,6 +217,4 @@ def _menu(entries: list[tuple[str, yaml.Node]], pages: Collection[str], fault: C
     for page, at in listed.items():
         if page not in pages and page.endswith(".md"):
             close = difflib.get_close_matches(page, pages)
-            yield fault(
-                at, f"there is no page {page}" + (f"; did you mean {close[0].removeprefix('docs/')}?" if close else ""), "broken"
-            )
+            yield fault(at, f"there is no page {page}" + (f"; did you mean {close[0].removeprefix('docs/')}?" if close else ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -35,16 +36,13 @@ def check_book(book: Ledger, pins: Path, root: Path = ROOT) -> Iterator[Fault]:
         yield Fault(shown, 0, 0, "is missing: it pins every given of the book, so that none can slip")
         return
     pinned: dict[str, tuple[int, str, str]] = {}
-    with pins.open(encoding="utf-8", newline="") as file:
-        reader = csv.reader(file)
-        next(reader, None)
-        for row in reader:
-            if len(row) != 3:
-                yield Fault(shown, reader.line_num, 1, f"a pin has three cells, name, value and where; got {len(row)}")
-            elif row[0] in pinned:
-                yield Fault(shown, reader.line_num, 1, f"{row[0]} is pinned twice")
-            else:
-                pinned[row[0]] = (reader.line_num, row[1], row[2])
+    for line, row in _rows(pins):
+        if len(row) != 3:
+            yield Fault(shown, line, 1, f"a pin has three cells, name, value and where; got {len(row)}")
+        elif row[0] in pinned:
+            yield Fault(shown, line, 1, f"{row[0]} is pinned twice")
+        else:
+            pinned[row[0]] = (line, row[1], row[2])
     for number in book:
         if number.kind != "given":
             continue
@@ -74,15 +72,11 @@ def check_exempt(uses: Iterable[Use], pins: Path, pages: Iterable[str]) -> Itera
     `pins` is the file of pins: page, words, why. `uses` are the exemptions that stand in pages; one pin holds all that are alike.
     """
     pinned: dict[tuple[str, str, str], int] = {}
-    if pins.exists():
-        with pins.open(encoding="utf-8", newline="") as file:
-            reader = csv.reader(file)
-            next(reader, None)
-            for row in reader:
-                if len(row) != 3:
-                    yield Fault(EXEMPT, reader.line_num, 1, f"a pin has three cells, page, words and why; got {len(row)}")
-                else:
-                    pinned[row[0], row[1], row[2]] = reader.line_num
+    for line, row in _rows(pins) if pins.exists() else ():
+        if len(row) != 3:
+            yield Fault(EXEMPT, line, 1, f"a pin has three cells, page, words and why; got {len(row)}")
+        else:
+            pinned[row[0], row[1], row[2]] = line
     found = {use: (use.page, use.shown, use.why) for use in uses}
     left = {key: line for key, line in pinned.items() if key[0] in set(pages) and key not in found.values()}
     for use, (page, words, why) in found.items():
@@ -96,6 +90,12 @@ def check_exempt(uses: Iterable[Use], pins: Path, pages: Iterable[str]) -> Itera
         yield Fault(page, use.line, use.column, f'exempts "{words}", {why}; {says}', "drifted")
     for (page, words, why), line in left.items():
         yield Fault(EXEMPT, line, 1, f'{page} does not exempt "{words}", {why}: take the line out')
+
+
+def _rows(pins: Path) -> list[tuple[int, list[str]]]:
+    """The rows of a file of pins below its head, each with the line on which it ends."""
+    reader = csv.reader(io.StringIO(pins.read_bytes().decode()))
+    return [(reader.line_num, row) for row in reader][1:]
 
 
 def _cell(words: str) -> str:

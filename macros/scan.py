@@ -81,7 +81,8 @@ class Page:
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column (both from 1) of a character."""
-        return self.source.count("\n", 0, offset) + 1, offset - (self.source.rfind("\n", 0, offset) + 1) + 1
+        above = self.source[:offset]
+        return above.count("\n") + 1, offset - above.rfind("\n")
 
     def fault(self, offset: int, message: str, sort: str = "broken", old: str = "", fix: str = "") -> Fault:
         """A fault at a character of this page."""

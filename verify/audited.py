@@ -6,6 +6,7 @@ from macros.audit import CALLABLE, NAMED, Audit, audit_page, pages_of
 from macros.evaluate import Evaluator, book, using
 from macros.frontmatter import CONFIG, check_config
 from macros.scan import Fault
+from perfmodel.sources import Source
 from verify.checkout import ROOT
 
 ACTS = [path for path in pages_of(ROOT / "docs") if path.startswith("docs/acts/")]
@@ -13,6 +14,7 @@ SMALL = (
     "---\ntitle: A page\ndescription: A page for a test.\n---\n\n# A page { #page }\n\nIt is one.\n{ .lede }\n\n"
     'And goes on.\n{ .bridge }\n\n[= credit("13.7") =]\n'
 )
+TEST = Source(title="a test", authors="A")
 FRONT = "---\ntitle: A page\n---\n"
 EVALUATOR = Evaluator(book(), CALLABLE, NAMED)
 

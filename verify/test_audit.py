@@ -15,13 +15,17 @@ from hypothesis import strategies as st
 
 from macros import audit as auditing
 from macros import figures
-from macros.audit import CALLABLE, EXEMPT, NAMED, apply_fixes, audit_sources
-from macros.evaluate import Evaluator, _places
+from macros.audit import CALLABLE, EXEMPT, NAMED, Audit, apply_fixes, audit_sources, matching
+from macros.calls import Recorder, Use, recording
+from macros.evaluate import Evaluator, _places, speaker
+from macros.formulas import COMMANDS
 from macros.frontmatter import CONFIG
 from macros.quantity import QuoteError
+from macros.records import RecordError
 from macros.scan import scan
 from perfmodel.book import LEDGER
-from verify.audited import ACTS, EVALUATOR, FRONT, SMALL, audit_one, source_of
+from perfmodel.number import Ledger
+from verify.audited import ACTS, EVALUATOR, FRONT, SMALL, TEST, audit_one, source_of
 from verify.checkout import ROOT, copy, replace
 from verify.planted import ACT2, ACT6, BROKEN, HARMLESS, HERE, NAKED, PLANTED, TURNED, WRONG, Planted, plant
 
@@ -63,6 +67,17 @@ def test_the_coverage_line_counts_what_is_wrong(faults: tuple[Planted, ...], sor
     audit = audit_one(ACT6, plant(faults[0], SMALL).text)
     assert [fault.sort for fault in audit.faults] == [sort]
     assert f"1 {sort}" in audit.coverage()
+
+
+def test_the_coverage_line_counts_what_is_bound_by_kind() -> None:
+    calls = (
+        'q("60 ms", sync.one_gpu)', 'q("120 ms", 2 * sync.one_gpu)', 'q("4 and 8", sync.gpus, scale.eight)', 'q("four", sync.gpus)', 'q("160 MB", sync.gradient)', 'qt("300", lockstep.steps)',
+        'q("at least 1", products.threads)', 'rel("slower", sync.cpu, sync.one_gpu)', 'plain("1985", why="a year")', 'plain("1986", why="a year")',
+    )  # fmt: skip
+    audit = audit_one("docs/x.md", FRONT + "\n\n".join(f"It is [= {call} =]." for call in calls))
+    assert audit.coverage() == (
+        "numbers   7 quoted: 3 computed, 2 given, 1 run, 1 measured; 1 relation; 2 plain; 0 unbound, 0 drifted"
+    )
 
 
 @pytest.mark.parametrize("name", HARMLESS)
@@ -350,6 +365,92 @@ def test_a_text_with_computed_parts_is_named_where_it_begins(tmp_path: Path) -> 
     assert _places("It begins 7", file)(3) == (1, 1)  # nowhere in it
 
 
+@pytest.mark.parametrize(("words", "offset", "place"), [
+    ("abcd", 0, (2, 9)), ("abcd", 1, (2, 10)), ("abcd", 2, (2, 14)), ("abcd", 3, (2, 15)), ("abcd", 4, (2, 13)),
+    ("efgh", 1, (4, 10)), ("efgh", 2, (6, 6)), ("ij", 1, (8, 12)), ("klm n", 3, (9, 1)), ("too long\nop qr", 0, (10, 1)), ("as\n# a comment", 0, (11, 1)), ("zz", 0, (1, 1)),
+])  # fmt: skip
+def test_where_a_text_of_a_figure_stands(tmp_path: Path, words: str, offset: int, place: tuple[int, int]) -> None:
+    file = tmp_path / "x.py"
+    file.write_text(
+        """
+HEAD = "ab" 'cd'
+BOTH = (
+    R'''ef'''  # with a comment in between
+
+    "gh"
+)
+a = b + r"ij"
+f"klm {a}"
+MADE = "\\n".join(["too long", "op qr"])  # too long
+LAST = ["# a comment", "as"]  # a comment
+""",
+        encoding="utf-8",
+    )
+    assert _places(words, file)(offset) == place
+
+
+def test_the_words_of_a_figure_are_shown_and_what_is_wrong_in_them_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "macros" / "old" / "macros" / "figures" / "x.py"
+    file.parent.mkdir(parents=True)
+    say = speaker(str(file))
+    with recording(Recorder()) as recorder:
+        assert say('a & b < c [= q("60 ms", sync.one_gpu) =] < d') == (
+            'a &amp; b &lt; c <span class="q" data-q="sync.one_gpu">60\u00a0ms</span> &lt; d', "a & b < c 60\u00a0ms < d",
+        )  # fmt: skip
+    assert [use.shown for use in recorder.uses] == ["60\u00a0ms"]
+    assert recorder.faults == []
+    words = [
+        'It [= q("61 ms", sync.one_gpu) =] and ', '[= q("60 ms", sync.one_gpu) =] or more,', "\n", " [= figure(\"x\") =] [= “x” =]", " 62.7 ms.",
+    ]  # fmt: skip
+    file.write_text("WORDS = (\n" + "".join(f"    {part!r}\n" for part in words) + ")\n", encoding="utf-8")
+    with recording(Recorder()) as recorder:
+        html, plain = say("".join(words))
+    assert plain == 'It q("61 ms", sync.one_gpu) and 60\u00a0ms or more,\n figure("x") [= “x” =] 62.7 ms.'
+    assert html == plain.replace("60\u00a0ms", '<span class="q" data-q="sync.one_gpu">60\u00a0ms</span>')
+    shown = "macros/figures/x.py"
+    assert [(f.path, f.line, f.column, f.sort, f.message) for f in recorder.faults] == [
+        (shown, 5, 25, "broken", 'curly quotes in [= “x” =]: write straight ones, "…"'),
+        (
+            shown,
+            2,
+            9,
+            "drifted",
+            'quotes 61 ms for sync.one_gpu, the model says 60 ms (0.06 s = 2·(4−1)·160 MB / 16 GB/s); write "60 ms"',
+        ),
+        (shown, 5, 7, "broken", "figure(…) is not a macro: formula, plain, q, qt, rel"),
+        (shown, 3, 6, "unbound", 'a bound after a quote: … or more; put it inside: [= q("at least 60 ms", sync.one_gpu) =]'),
+        (
+            shown,
+            6,
+            7,
+            "unbound",
+            'a naked number: 62.7 ms; bind it: [= q("62.7 ms", name) =], or say why not: [= plain("62.7 ms", why="…") =]',
+        ),
+    ]
+
+
+def test_a_call_waits_for_a_record_that_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def torn(name: str) -> None:
+        raise RecordError("docs/records/x.json is torn")
+
+    def asks(name: str) -> None:
+        raise KeyError("products.call")
+
+    monkeypatch.setattr("macros.refused.withheld", lambda group: group == "products")
+    ledger = Ledger()
+    ledger.given("sync.link", 16e9, "GB/s", "a link", TEST)
+    evaluator = Evaluator(ledger, {**CALLABLE, "figure": torn, "table": asks})
+    calls = ('q("1", products.call)', 'figure("x")', 'table("x")', 'q("1", products.call.x)', 'q("1", sync.call)')
+    audit = audit_one("docs/x.md", FRONT + "\n\n".join(f"[= {call} =]" for call in calls), evaluator)
+    assert [(f.sort, f.message.partition(";")[0]) for f in audit.faults] == [
+        ("withheld", "products.call waits for a record that is refused"),
+        ("withheld", "docs/records/x.json is torn"),
+        ("withheld", "products.call waits for a record that is refused"),
+        ("withheld", "products.call.x waits for a record that is refused"),
+        ("broken", "sync.call is not a number of the book"),
+    ]
+
+
 def test_a_figure_on_two_pages_is_named_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures_with(tmp_path, monkeypatch, "act2", "Each pending task holds memory", f"Each of {HERE}4 ms holds memory")
     page = f'{FRONT}[= figure("queue-depth") =]\n\n[= figure("queue-depth") =]\n'
@@ -482,6 +583,15 @@ def test_what_a_call_cannot_be(call: str, says: str) -> None:
     assert [f.message for f in audit_one("docs/x.md", f"{FRONT}\n[= {call} =]\n").faults] == [says]
 
 
+def test_what_a_macro_refuses_is_said_with_how_it_is_called() -> None:
+    def bad(name: str) -> None:
+        raise TypeError(f"bad argument: {name}")
+
+    evaluator = Evaluator(LEDGER, {**CALLABLE, "figure": bad})
+    [fault] = audit_one("docs/x.md", f'{FRONT}\n[= figure("ring") =]\n', evaluator).faults
+    assert fault.message == 'figure(…) bad argument: ring: it is called as figure("sync-ring")'
+
+
 @pytest.mark.parametrize(("page", "says"), [
     ("$t = [= q(\"60 ms\", sync.one_gpu) =]$", "q(…) cannot stand in a formula: use formula(name, numbers=True), or write the number beside the formula"), ("`[= q(\"60 ms\", sync.one_gpu) =]`", "q(…) cannot stand in inline code: take the backticks away"),
     ("![[= q(\"60 ms\", sync.one_gpu) =]](../assets/site.css)", "q(…) cannot stand in alt text or a title, where HTML cannot go: use qt(…)"), ("```text\n[= q(\"60 ms\", sync.one_gpu) =]\n```", "q(…) cannot stand in a block of code, where HTML cannot go: use qt(…)"),
@@ -491,3 +601,125 @@ def test_where_a_call_cannot_stand(page: str, says: str) -> None:
     assert [f.message for f in audit_one("docs/acts/x.md", f"{FRONT}\n{page}\n").faults if "an act" not in f.message] == (
         [says] if says else []
     )
+
+
+def test_a_naked_number_may_be_any_number_that_has_its_value() -> None:
+    ledger = Ledger()
+    for name, value, unit, says in (
+        ("a.wait", 0.06, "ms", "what takes 60 ms"), ("a.size", 60e6, "MB", "a size"), ("a.send", 0.06, "ms", "how long the ring sends"), ("a.pair", (0.06, 0.08), "ms", "two times"), ("a.tasks", 60, "", "tasks"),
+    ):  # fmt: skip
+        ledger.given(name, value, unit, says, TEST)
+    assert matching("60 ms", ledger, "60 ms") == ["a.wait", "a.send"]
+    assert matching("60 ms", ledger, "60 ms in a ring") == ["a.send", "a.wait"]
+    assert matching("60 ms", ledger, "60 ms of a.wait") == ["a.wait", "a.send"]
+    assert matching("60", ledger, "60") == ["a.tasks"]
+    assert matching("[60 ms, 80 ms]", ledger, "[60 ms, 80 ms]") == ["a.pair"]
+    assert matching("61 ms", ledger, "61 ms") == []
+
+
+SIXTY = 'bind it: [= q("60 ms", sync.one_gpu) =], or say why not: [= plain("60 ms", why="…") =]'
+
+
+@pytest.mark.parametrize(("page", "found"), [
+    ("\n```\n60 ms\n```\n", []), ("It takes ▸60 ms.", [f"unbound a naked number: 60 ms; {SIXTY} (it could be sync.two, sync.three, sync.four)"]),
+    ("It takes ▸11 ms.", [f"unbound a naked number: 11 ms; {SIXTY.replace('one_gpu', 'alone').replace('60', '11')}"]),
+    ("It takes ▸12 ms.", [f"unbound a naked number: 12 ms; {SIXTY.replace('one_gpu', 'both').replace('60', '12')} (it could be sync.either)"]),
+    ("It takes ▸60–70 ms.", ['unbound a naked number: 60–70 ms; bind it: [= q("60–70 ms", first, second) =], or say why not: [= plain("60–70 ms", why="…") =]']),
+    ("![It takes ▸60 ms](../assets/site.css)", ['unbound a naked number: 60 ms; bind it: [= qt("60 ms", sync.one_gpu) =] (it could be sync.two, sync.three, sync.four)']),
+    ("On ▸4 May 2024 it was so.", ['unbound a date: 4 May 2024; say that it is one: [= plain("4 May 2024", why="a date") =]']),
+    ("It is `  ▸60 ms `.", [f"unbound a naked number in inline code: `60 ms`; take the backticks away and {SIXTY.replace('sync.one_gpu', 'name')}"]),
+    ("It is `▸3×4`.", ["unbound a naked number in inline code: `3×4`; take the backticks away"]),
+    ('▸[= q("60 ms", sync.one_gpu) =] or more.', ['unbound a bound after a quote: … or more; put it inside: [= q("at least 60 ms", sync.one_gpu) =]']),
+    ('▸[= table("blockers", title="In\n60 ms") =]', [
+        "broken table(…) got an unexpected keyword argument 'title': it is called as table(\"barriers\")", "unbound a naked number in the title: 60 ms; say it in the text, where it can be bound"]),
+    ("It is $▸n + 60$.", ["unbound a naked number in a formula: 60; print the formula with formula(name, numbers=True)"]),
+    ("It is $▸n + \\zeta$.", ["broken \\zeta is not among the commands that formulas here may use: " + ", ".join(sorted(COMMANDS))]),
+    ('<!-- [= q("61 ms", sync.one_gpu) =] -->\n\nIt is ▸[= q("61 ms", sync.one_gpu) =].', ['drifted quotes 61 ms for sync.one_gpu, the model says 60 ms (given, a test); write "60 ms"']),
+])  # fmt: skip
+def test_what_is_wrong_on_a_page(page: str, found: list[str]) -> None:
+    ledger = Ledger()
+    for name in ("one_gpu", "two", "three", "four", "five"):
+        ledger.given(f"sync.{name}", 0.06, "ms", "a time", TEST)
+    for name, value in (("alone", 0.011), ("both", 0.012), ("either", 0.012)):
+        ledger.given(f"sync.{name}", value, "ms", "a time", TEST)
+    for name in ("gpus", "cpus"):  # as many as there are days in a date
+        ledger.given(f"sync.{name}", 4, "", "a count", TEST)
+    source = f"{FRONT}{page}\n"
+    at = source.find(HERE)
+    source = source.replace(HERE, "")
+    faults = audit_one("docs/x.md", source, Evaluator(ledger, CALLABLE, NAMED)).faults
+    assert [f"{f.sort} {f.message}" for f in faults] == found
+    assert {(f.line, f.column) for f in faults} <= {(source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at))}
+
+
+def test_markdown_that_comes_out_as_text_is_named_once() -> None:
+    found = audit_one("docs/x.md", f"{FRONT}It is so[^60]62.7 ms. It takes 62.7 ms.\n").faults
+    assert [(f.column, f.message.partition(";")[0]) for f in found] == [
+        (14, "a naked number: 62.7 ms"),
+        (32, "a naked number: 62.7 ms"),
+        (9, "[^60] has no note: write [^60]: and the note on a line of its own"),
+    ]
+
+
+def test_a_fault_that_digits_mend_says_what_to_write() -> None:
+    page = f'{FRONT}[= q("61 ms", sync.one_gpu) =] [= q("60 s", sync.one_gpu) =] [= q(sync.one_gpu) =]\n'
+    assert [(f.sort, f.old, f.fix) for f in audit_one("docs/x.md", page).faults] == [
+        ("drifted", "61 ms", "60 ms"), ("drifted", "", ""), ("broken", "", ""),
+    ]  # fmt: skip
+
+
+def test_the_exemptions_of_a_page_are_those_of_its_calls_and_its_title() -> None:
+    page = scan("x.md", f'{FRONT}[= figure("x") =] and [= plain("a", why="b") =]\n')
+    call = page.calls[1]
+    uses = [
+        Use("q", "x.md", 4, 1, "60 ms"),
+        Use("e", "x.md", 4, 1, "in the figure", why="b"),
+        Use("e", "x.md", call.line, call.column, "a", why="b"),
+        Use("e", "x.md", 2, 1, "in the title", why="b"),
+    ]
+    assert auditing.exempt(Audit(pages={"x.md": page}, uses=uses)) == uses[2:]
+
+
+def test_a_project_is_audited_whole(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    (tmp_path / "verify" / "expected").mkdir(parents=True)
+    docs.mkdir()
+    page = f'{FRONT}It is [= q("61 ms", sync.one_gpu) =], see [it](b.md#nowhere) and [= plain("so", why="a word") =].\n'
+    (docs / "a.md").write_text(page, encoding="utf-8")
+    (docs / "b.md").write_text(f"{FRONT}And 61.7 ms.\n", encoding="utf-8")
+    (docs / "c.md").write_bytes(f"{FRONT}60 ms\n".encode("utf-16"))
+    (tmp_path / EXEMPT).write_text("page,words,why\ndocs/c.md,60,a year\ndocs/b.md,60,a year\n", encoding="utf-8")
+    (tmp_path / CONFIG).write_text("site_name: In 60 ms\nnav: [a.md, c.md]\n", encoding="utf-8")
+    of_a = [
+        'docs/a.md:4:7: quotes 61 ms for sync.one_gpu, the model says 60 ms (0.06 s = 2·(4−1)·160 MB / 16 GB/s); write "60 ms"',
+        "docs/a.md:4:48: b.md#nowhere leads nowhere: docs/b.md has no place #nowhere",
+        f'docs/a.md:4:66: exempts "so", a word; nothing holds them: add the line docs/a.md,so,a word to {EXEMPT}',
+    ]
+    naked = 'a naked number: 61.7 ms; bind it: [= q("61.7 ms", name) =], or say why not: [= plain("61.7 ms", why="…") =]'
+    of_c = "docs/c.md:1:1: this page is not saved as UTF-8: save it again with that encoding"
+    unused = f'{EXEMPT}:3:1: docs/b.md does not exempt "60", a year: take the line out'
+    texts = {"docs/b.md": f"{FRONT}Or 62.7 ms.\n", "docs/d.md": "D\n"}
+    missing = tmp_path / "none.csv"
+    audit = audit_sources(docs=docs, overrides=texts, pins=missing)
+    assert [str(f) for f in audit.faults] == [
+        f"{missing}: is missing: it pins every given of the book, so that none can slip",
+        *of_a,
+        'docs/b.md:1:1: no menu leads to this page: add a line "- b.md" under nav: in mkdocs.yml, where it belongs',
+        f"docs/b.md:4:4: {naked}".replace("61.7", "62.7"),
+        of_c,
+        "docs/d.md:1:1: a page begins with ---, title: and description:, and ---, each on a line of its own",
+        "mkdocs.yml:1:15: a naked number in site_name: 60 ms; say it on a page, where it can be bound",
+        unused,
+    ]
+    assert audit.unread == {"docs/c.md", "docs/d.md"}
+    assert [*audit.pages] == ["docs/a.md", "docs/b.md", "docs/c.md", "docs/d.md"]
+    (tmp_path / CONFIG).write_bytes("site_name: In 60 ms\n".encode("utf-16"))
+    assert [str(f) for f in audit_sources(docs=docs).faults] == [
+        *of_a,
+        f"docs/b.md:4:5: {naked}",
+        of_c,
+        "mkdocs.yml:1:1: this file is not saved as UTF-8: save it again with that encoding",
+        unused,
+    ]
+    (tmp_path / CONFIG).unlink()
+    assert [str(f) for f in audit_sources(docs=docs).faults] == [*of_a, f"docs/b.md:4:5: {naked}", of_c, unused]

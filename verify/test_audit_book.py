@@ -12,6 +12,7 @@ import pytest
 
 from macros import audit as auditing
 from macros.audit import CALLABLE, EXEMPT, PINS, audit_sources, check_book
+from macros.calls import Use
 from macros.evaluate import Evaluator, book
 from macros.pins import check_exempt
 from macros.says import check_says
@@ -125,6 +126,8 @@ def test_a_pin_changed_missing_or_for_no_number_is_named(tmp_path: Path) -> None
         found = [*check_book(LEDGER, pins, tmp_path)]
         assert any(says in f.message for f in found)
         assert len(found) == (2 if new and "gradeint" in new else 1)
+        number = LEDGER["sync.gradient"]
+        assert (found[0].path, found[0].line, found[0].column) == (number.path, number.line, 1)
 
 
 EXEMPTS = '---\ntitle: Since 2017\ntitle_quotes:\n  "2017": plain, a year\n---\n\nIn [= plain("ten, or so", why="a guess") =] and [= plain("ten, or so", why="a guess") =].\n'
@@ -147,6 +150,28 @@ def test_words_that_nothing_else_holds_are_pinned(tmp_path: Path, old: str, new:
     )
     audit = audit_one("docs/x.md", EXEMPTS.replace(old, new, 1 if "ten" in old else -1))
     assert [str(f) for f in check_exempt(auditing.exempt(audit), pins, audit.pages)][: len(expected) or 1] == expected
+
+
+@pytest.mark.parametrize(("words", "why", "says", "left"), [
+    ("60", "a year", "", [3]), ("60", "a page", 'verify/expected/plain.csv:2 pins "60", a year', [3]), ("ten", "a guess", 'verify/expected/plain.csv:3 pins "six", a guess', [2]),
+    ("ten", "a word", "nothing holds them: add the line x.md,ten,a word to verify/expected/plain.csv", [2, 3]),
+    ('the "XL" one', "a, b", 'nothing holds them: add the line x.md,"the ""XL"" one","a, b" to verify/expected/plain.csv', [2, 3]),
+    ("XL", "a\nb", 'nothing holds them: add the line x.md,XL,"a b" to verify/expected/plain.csv', [2, 3]),
+])  # fmt: skip
+def test_an_exemption_is_held_against_the_pins_of_its_page(
+    tmp_path: Path, words: str, why: str, says: str, left: list[int]
+) -> None:
+    pins = tmp_path / "plain.csv"
+    pins.write_text("page,words,why\nx.md,60,a year\nx.md,six,a guess\ny.md,ten,a word\n", encoding="utf-8")
+    use = Use("e", "x.md", 4, 7, words, why=why)
+    said = f'x.md:4:7: exempts "{words}", {why}; {says}'.replace("\n", " ")
+    lines = {2: 'does not exempt "60", a year', 3: 'does not exempt "six", a guess'}
+    found = [*check_exempt([use], pins, ["x.md"])]
+    assert [str(f) for f in found] == [
+        *([said] if says else []),
+        *(f"verify/expected/plain.csv:{line}:1: x.md {lines[line]}: take the line out" for line in left),
+    ]
+    assert [f.sort for f in found] == [*(["drifted"] if says else []), *("broken" for _ in left)]
 
 
 def test_a_pin_of_an_exemption_with_a_cell_too_few_is_named(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from macros import audit as auditing
-from macros.audit import apply_fixes, audit_sources
+from macros.audit import Audit, apply_fixes, audit_sources
 from macros.fixes import digits_only, fixed, literal
 from macros.scan import Fault, scan
 from verify.audited import FRONT, audit_one
@@ -54,6 +54,10 @@ def test_make_fix_rewrites_digits_and_shows_what_changed(docs: Path) -> None:
     assert (docs / "windows.md").read_bytes() == b'x\r\n\r\nIt takes [= q("60 ms", sync.one_gpu) =].\r\n'
     assert (docs / "good.md").read_text(encoding="utf-8") == 'It takes [= q("60 ms", sync.one_gpu) =].\n'
     assert "--- docs/page.md\n+++ docs/page.md\n" in diff
+    assert diff.endswith(
+        "--- docs/windows.md\n+++ docs/windows.md\n@@ -1,3 +1,3 @@\n x\n \n"
+        '-It takes [= q("61 ms", sync.one_gpu) =].\n+It takes [= q("60 ms", sync.one_gpu) =].\n'
+    )
     changed = [line for line in diff.split("\n") if re.match(r"[-+][^-+]", line)]
     assert sorted(line[0] for line in changed) == list("+++---")
     assert all(re.sub(r"\d", "", a[1:]) == re.sub(r"\d", "", b[1:]) for a, b in zip(changed[::2], changed[1::2], strict=True))
@@ -73,6 +77,23 @@ def test_a_fix_that_would_change_words_is_refused() -> None:
         with pytest.raises(ValueError, match="a fix changes digits only"):
             fixed(page, [Fault("docs/x.md", 1, 1, "x", "drifted", old, fix)])
     assert fixed(page, [Fault("docs/y.md", 1, 1, "x", "drifted", "61 ms", "60 ms")]) == page.source
+
+
+def test_the_command_says_what_it_has_done(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def full_disk() -> str:
+        raise OSError(28, "No space left on device", "docs/x.md")
+
+    monkeypatch.setattr(auditing, "audit_sources", Audit)
+    monkeypatch.setattr(auditing, "apply_fixes", str)
+    assert auditing.main([]) == 0
+    assert capsys.readouterr() == (f"{Audit().coverage()}\n", "")
+    assert auditing.main(["--fix"]) == 0
+    assert capsys.readouterr() == (f"nothing that digits alone can mend\n{Audit().coverage()}\n", "")
+    assert auditing.main(["--fix", "now"]) == 2
+    assert capsys.readouterr() == ("", "usage: python -m macros.audit [--fix], got --fix now\n")
+    monkeypatch.setattr(auditing, "apply_fixes", full_disk)
+    assert auditing.main(["--fix"]) == 1
+    assert capsys.readouterr() == ("", "a page cannot be written, and is as it was: No space left on device: docs/x.md\n")
 
 
 def test_make_fix_is_a_command(docs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from macros.audit import audit_sources
 from macros.calls import Recorder
 from macros.frontmatter import CONFIG, check_config, check_front_matter
-from macros.scan import Fault
+from macros.scan import Fault, scan
 from verify.audited import EVALUATOR, audit_one, source_of
 from verify.planted import ACT2, HERE
 
@@ -43,6 +43,10 @@ def test_a_year_in_a_title_may_be_declared_with_its_reason() -> None:
     ("title: It takes ▸10–20 ms\n", ["a naked number in the title: 10–20 ms; say it in the text, where it can be bound"]), ("title: It is ▸faster than that\n", ["a comparison in the title: faster than; say it in the text, where it can be bound"]),
     ("title: It ▸doubles\n", ["a multiple in words in the title: doubles; say it in the text, where it can be bound"]), ("title: All ▸eight tasks\n", ['a number in words before something the model counts in the title: eight tasks; declare it under title_quotes: "eight": name']),
     ("title: It takes ▸60 ms or more\ntitle_quotes:\n  60 ms: sync.one_gpu\n", ["a bound after a quote in the title: … or more; what stands under title_quotes must hold it"]),
+    ("\n▸sub: x\n", ["the front matter holds title, description, title_quotes, hide, search; got sub"]), ("title: x\nhide: [toc]\n▸sub: x\ndescription: y\n", ["the front matter holds title, description, title_quotes, hide, search; got sub"]),
+    ("title: [▸!x a, [b]]\n", ["a tag means nothing in front matter: !x"]), ("title: [▸!x a, {b: c}]\n", ["a tag means nothing in front matter: !x"]), ("title: {▸!x a: b}\n", ["a tag means nothing in front matter: !x"]),
+    ("title: {a: ▸!x b}\n", ["a tag means nothing in front matter: !x"]), ("▸sub: 60 ms\n", ["the front matter holds title, description, title_quotes, hide, search; got sub"]),
+    ("title: x\nhide: ▸!!python/name:x y\n", ["a tag means nothing in front matter: tag:yaml.org,2002:python/name:x"]), ("title: x\n▸description: So: it is\nhide: [toc]\n", ['a description with a colon needs quotes: description: "So: it is"']),
     ("title: x\nhide: [60 ms]\nsearch:\n  boost: 60\n", []), ("", []),
     ("title: 60 ms of [it]\ntitle_quotes:\n  ▸61 ms: sync.one_gpu\n", None), ("title: x\ntitle_quotes:\n  ▸a: [b]\n", ['a line under title_quotes holds words, a colon and one name: "160-megabyte": sync.gradient']),
     ("title: x\ntitle_quotes:\n  ▸[a]: b\n", ['a line under title_quotes holds words, a colon and one name: "160-megabyte": sync.gradient']), ("title: x\ntitle_quotes:\n  '▸2': plain\n", ['say why it is bound to nothing: "2": plain, a year']),
@@ -77,6 +81,28 @@ def test_what_stands_above_a_page_is_bound() -> None:
     assert audit_one("docs/x.md", "It is so.\n").unread == {"docs/x.md"}
     front = check_front_matter(audit.pages["docs/x.md"], EVALUATOR, Recorder(), [])
     assert front == (["160-megabyte", "2017"], {"title": "The 160-megabyte question", "description": "It waits."}, True)
+
+
+@pytest.mark.parametrize("source", ["It is so.\n", "---\ntitle: [\n---\n", "---\ntitle: 60 ms\nhide: !x a\n---\n"])
+def test_what_stands_above_a_page_and_cannot_be_read_is_one_fault_and_binds_nothing(source: str) -> None:
+    faults: list[Fault] = []
+    assert check_front_matter(scan("docs/x.md", source), EVALUATOR, Recorder(), faults) == ([], {}, False)
+    assert [fault.sort for fault in faults] == ["broken"]
+
+
+def test_what_is_wrong_above_a_page_is_of_some_sort() -> None:
+    page = "---\ntitle: 62 ms\ntitle_quotes:\n  61 ms: sync.one_gpu\n  5: sync.gpuus\n---\nIt is so.\n"
+    assert [(fault.line, fault.sort) for fault in audit_one("docs/x.md", page).faults] == [
+        (4, "drifted"),
+        (5, "broken"),
+        (2, "unbound"),
+    ]
+
+
+@pytest.mark.parametrize("other", ["&a [60 ms], *a", "{a: 60 ms}", "[[60 ms]]"])
+def test_each_text_of_the_configuration_is_read_once(other: str) -> None:
+    found = [f.message.split(";")[0] for f in audit_one(CONFIG, f"site_name: [61 ms, {other}]\n").faults]
+    assert found == ["a naked number in site_name: 61 ms", "a naked number in site_name: 60 ms"]
 
 
 @pytest.mark.parametrize(("config", "found"), [

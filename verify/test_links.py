@@ -52,6 +52,7 @@ def test_the_places_of_a_page() -> None:
 @pytest.mark.parametrize(("link", "says"), [
     ("[it](y.md)", ""), ("[it](./z/../y.md)", ""), ("[it](y.html)", ""), ("[it](y.md#here)", ""), ("[it](#there)", ""), ("[it](y.md#fig-a)", ""), ("[it](#lab-a)", ""), ("[it](https://x.y/z)", ""),
     ("[it](//x.y/z)", ""), ("[it](/z)", ""), ("[it](mailto:a@b.c)", ""), ("[it](http://[x)", ""), ("[it](%79.md)", ""), ("[it](made.md#any)", ""), ("[it](doc.md#any)", ""), ("[it](lost.md#any)", ""), ("[it](../mkdocs.yml)", ""),
+    ("[it](y.md#h%65re)", ""), ('[it]([= q("1", a.b) =].md)', ""), ("[it](y)", "y leads nowhere: there is no file docs/y"),
     ("[it](w.md)", "w.md leads nowhere: there is no file docs/w.md; did you mean y.md?"), ("[it](yy.md)", "yy.md leads nowhere: there is no file docs/yy.md; did you mean y.md?"), ("[it](madde.md)", "madde.md leads nowhere: there is no file docs/madde.md; did you mean made.md?"),
     ("[it](nothing.bin)", "nothing.bin leads nowhere: there is no file docs/nothing.bin"), ("[it](w.html)", "w.html leads nowhere: there is no file docs/w.html"), ("[it](y.md#hre)", "y.md#hre leads nowhere: docs/y.md has no place #hre; did you mean #here?"), ("[it](#zzz)", "#zzz leads nowhere: docs/x.md has no place #zzz"),
     ("[it](y.html#zzz)", "y.html#zzz leads nowhere: docs/y.md has no place #zzz"), ("[it](sub/deep)", "sub/deep leads nowhere: there is no file docs/sub/deep; did you mean sub/deeper.md?"),
