@@ -71,13 +71,13 @@ def feels_like(seconds: float, is_reference: bool) -> str:
         return "1 s (ref)"
     if seconds == 0:
         return "0 s"
-    at = seconds * (1 + 1e-9)
-    if at < 1e-6 and half_up(seconds * 1e9) < 1000:
+    if half_up(seconds * 1e9) < 1000:
         return three_digits(seconds * 1e9) + " ns"
-    if at < 1e-3 and half_up(seconds * 1e6) < 1000:
+    if half_up(seconds * 1e6) < 1000:
         return three_digits(seconds * 1e6) + " µs"
-    if at < 1 and half_up(seconds * 1e3) < 1000:
+    if half_up(seconds * 1e3) < 1000:
         return three_digits(seconds * 1e3) + " ms"
+    at = seconds * (1 + 1e-9)
     if at < 10:
         return one_decimal(seconds) + " s"
     if at < 60:

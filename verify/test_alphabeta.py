@@ -281,3 +281,9 @@ def test_closed_forms_to_65536_ranks() -> None:
         assert alphabeta.halving_doubling_s(**link) == pytest.approx(20e-3 * (1 - 1 / ranks), rel=1e-12)
         assert alphabeta.broadcast_s(**link) == pytest.approx(doublings * 10e-3, rel=1e-12)
         assert alphabeta.broadcast_s(**{**link, "gpus": ranks + 1}) == pytest.approx((doublings + 1) * 10e-3, rel=1e-12)
+
+
+@pytest.mark.parametrize("function", [alphabeta.hierarchical_s, alphabeta.hierarchical_tasks])
+def test_a_network_too_slow_for_a_float_is_refused_in_its_own_words(function: Callable[..., object]) -> None:
+    with refuses("network_latency_s + size_bytes / network_bytes_per_s must be a finite number of at least 0, got inf"):
+        function(size_bytes=1e300, nodes=2, gpus_per_node=2, link_bytes_per_s=1e10, network_bytes_per_s=1e-300)

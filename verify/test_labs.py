@@ -276,6 +276,11 @@ def test_fixed_decimals_round_as_the_pages_do(places: int) -> None:
     assert wrong == []
 
 
+def test_what_is_all_but_a_bit_is_all() -> None:
+    assert (wording.percent(1 - 1e-12), wording.percent(1 - 2e-12)) == ("100\xa0%", "99.9\xa0%")
+    assert wording.brief_time((1 - 1e-12) * 3600.0) == "1\xa0h"
+
+
 def test_a_brief_time_has_the_largest_unit_of_which_there_is_one() -> None:
     found = [wording.brief_time(seconds) for seconds in (5e-10, 5e-9, 9.996e-7, 2e-6, 0.9999e-3, 3.0, 1800.0, 3600.0, 7200.0)]
     assert found == [

@@ -102,7 +102,12 @@ WORDS: list[tuple[float, str]] = [
     (1.5e-6, "1.5 µs"),
     (1.204e-6, "1.2 µs"),  # 1.20: no zeros at the end
     (1e-6, "1 µs"),
+    (999.6e-9, "1 µs"),
+    (999.4999995e-9, "999 ns"),
     (999.4e-9, "999 ns"),
+    (2.504999999e-9, "2.5 ns"),
+    (66.64999e-6, "66.6 µs"),
+    (999.4999e-6, "999 µs"),
     (1.5e-7, "150 ns"),
     (1e-8, "10 ns"),
     (2.5e-9, "2.5 ns"),
@@ -126,6 +131,14 @@ def word_faults() -> list[str]:
 def test_words() -> None:
     assert word_faults() == []
     assert wording.feels_like(1.0, True) == "1 s (ref)"
+
+
+def test_a_time_that_comes_to_a_limit_is_on_it() -> None:
+    """The largest times that times 1 + 1e-9 are a limit to the last bit."""
+    for limit, words in ((10, "10 s"), (60, "1 min"), (3600, "1 h"), (86400, "1 day"), (365 * 86400, "1.0 years")):
+        near = limit / (1 + 1e-9)
+        [at] = {one for one in (math.nextafter(near, 0), near, math.nextafter(near, math.inf)) if one * (1 + 1e-9) == limit}
+        assert wording.feels_like(at, False) == words
 
 
 def test_words_from_other_rungs() -> None:

@@ -579,6 +579,12 @@ def test_bad_tasks(changes: dict[str, Any], message: str) -> None:
         a_task(**changes)
 
 
+def test_a_task_that_ends_beyond_the_largest_float_is_named() -> None:
+    tasks = [Task(name=name, streams=("GPU",), duration_s=1e308) for name in ("a", "b", "c")]
+    with refuses("a task must end at a finite time, got inf for 'b'"):
+        run(tasks)
+
+
 @pytest.mark.parametrize("wait", [1, 2, 7])
 def test_a_wait_for_a_task_not_issued(wait: int) -> None:
     with refuses(f"a task may only wait for tasks issued before it, got wait {wait} for task 1, 't'"):
