@@ -34,6 +34,7 @@ from typing import Any, NamedTuple, NoReturn
 import pytest
 from hypothesis import Phase, settings
 from mutmut.__main__ import create_mutants
+from mutmut.configuration import config
 from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.runners.harness import PytestRunner
@@ -178,11 +179,17 @@ def to_run(found: Iterable[Verdict], known: Iterable[Mutant], modules: Sequence[
 
 
 def forget_changed_tests() -> None:
-    """mutmut asks only once which functions a test calls. Make it ask again for each test in a file that has changed since."""
+    """mutmut asks only once which functions a test calls. Make it ask again for each test in a file that has changed since.
+
+    When other tests are selected it would forget all verdicts, not only what tests call: then it is left nothing to compare with.
+    """
     path = MUTANTS / "mutmut-stats.json"
     if not path.exists():
         return
     stats = json.loads(path.read_text(encoding="utf-8"))
+    if stats.get("config_fingerprint", now := config().config_fingerprint()) != now:
+        path.unlink()
+        return
     files = {test.partition("::")[0] for test in stats["duration_by_test"]}
     changed = tuple(f"{f}::" for f in files if Path(f).exists() and Path(f).stat().st_mtime > path.stat().st_mtime)
     if changed:

@@ -126,6 +126,19 @@ def test_a_test_that_changed_is_asked_again(tmp_path: Path, monkeypatch: pytest.
     }
 
 
+def test_when_other_tests_are_selected_verdicts_are_not_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mutants").mkdir()
+    path = Path("mutants/mutmut-stats.json")
+    stats = {"duration_by_test": {}, "tests_by_mangled_function_name": {}}
+    path.write_text(json.dumps(stats), encoding="utf-8")
+    forget_changed_tests()
+    assert path.exists()
+    path.write_text(json.dumps({**stats, "config_fingerprint": {"test_selection": "other tests"}}), encoding="utf-8")
+    forget_changed_tests()
+    assert not path.exists()
+
+
 @pytest.mark.full
 def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path) -> None:
     (tmp_path / "verify" / "expected").mkdir(parents=True)
