@@ -130,7 +130,7 @@ def test_when_other_tests_are_selected_verdicts_are_not_forgotten(tmp_path: Path
     monkeypatch.chdir(tmp_path)
     Path("mutants").mkdir()
     path = Path("mutants/mutmut-stats.json")
-    stats = {"duration_by_test": {}, "tests_by_mangled_function_name": {}}
+    stats: dict[str, object] = {"duration_by_test": {}, "tests_by_mangled_function_name": {}}
     path.write_text(json.dumps(stats), encoding="utf-8")
     forget_changed_tests()
     assert path.exists()
