@@ -104,11 +104,13 @@ def test_a_layout_that_closes_before_the_cap_is_seen() -> None:
 
 def test_a_bucket_that_holds_its_cap_to_the_byte_is_full() -> None:
     assert bucket_layout([8, 8, 8], cap_bytes=8) == [[2], [1], [0]]
+    assert bucket_layout([8, 7], cap_bytes=8) == [[1, 0]]
     assert bucket_layout([8, 8, 8, 8, 8], cap_bytes=16, first_cap_bytes=8) == [[4], [3, 2], [1, 0]]
 
 
 def test_the_update_waits_for_the_last_bucket_alone() -> None:
     times = {"forward_s": 4, "backward_s": 8, "update_s": 1}
+    assert step_tasks([], exchange_s=[], **times)[-1].waits == ()
     assert step_tasks([8], exchange_s=[3], **times)[-1].waits == (2,)
     *_, last, update = step_tasks([4, 8], exchange_s=[3, 3], **times)
     assert (last.name, update.waits) == ("allreduce of bucket 2", (4,))

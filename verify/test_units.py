@@ -177,7 +177,7 @@ def test_a_source_without_a_place_is_its_title() -> None:
     assert Source(title="T", authors="A", url="https://a").at("section 1").url == "https://a"
 
 
-def test_a_formula_that_is_off_in_the_tenth_digit_is_reported() -> None:
+def test_a_formula_that_is_off_in_the_tenth_digit_is_named() -> None:
     ledger = Ledger()
     half = ledger.given("a.half", 0.5, "s", "half", HERE)
     ledger.model("a.whole", 1 + 1e-10, "s", "whole", HERE, "2*h", h=half)
