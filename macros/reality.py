@@ -42,14 +42,21 @@ def check_reality() -> Iterator[Fault]:
 
 
 def strange(data: DataSet) -> Iterator[str]:
-    """The numbers in the words of a data set, its title, inputs and where it is gated, that no figure of its tables is."""
-    figures: list[tuple[Dim | None, float]] = []
+    """The numbers in the words of a data set, its title, inputs and where it is gated, that no figure of its tables is.
+
+    "Four nodes" is a figure of the column of nodes, where there is one.
+    """
+    columns: dict[str, list[tuple[Dim | None, float]]] = {}
     for name in data.tables:
-        texts = [table(name).hardware, *(cell for row in table(name).rows for cell in row.values())]
-        figures += [(None, float(figure)) for text in texts for figure in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])", text)]
+        cells = [("", table(name).hardware), *(cell for row in table(name).rows for cell in row.items())]
+        for column, text in cells:
+            figures = re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])", text)
+            columns.setdefault(column, []).extend((None, float(figure)) for figure in figures)
+    every = [figure for figures in columns.values() for figure in figures]
     for words in (data.title, data.inputs, data.where):
         for found in naked.findings(words):
-            if "comparison" not in found.rule and not claimed(found.text, figures):
+            figures_of = [*columns[""], *columns.get(found.text.split()[-1].lower(), every)]
+            if "comparison" not in found.rule and not claimed(found.text, figures_of):
                 yield f'"{found.text}" in "{words}" is no figure of {", ".join(data.tables)}: say it without, or as the table has it'
 
 

@@ -152,6 +152,7 @@ def test_a_bracket_is_closed_below_too() -> None:
     ("name", "field", "words", "wrong"),
     [
         ("flat_b200", "title", "Allreduce over five nodes of B200", "five nodes"),
+        ("ring_nodes", "title", "Ring over five nodes, from the rate of one", "five nodes"),  # with 5 GPUs there are rows
         ("pcie_up", "inputs", "latency and rate, from the copies of 50 KB and 69 MB", "69 MB"),
         ("pcie_up", "inputs", "latency and rate, from the copies of 51 KB and 68 MB", "51 KB"),
         ("matmul", "where", "every side from 4095", "4095"),
