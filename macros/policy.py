@@ -67,9 +67,7 @@ def ahead(html: str) -> str:
     1
     """
     files = _FILE.findall(html)
-    own = [
-        source for source in files if source.endswith(LABS)
-    ]  # a page of labs wants these first, and the theme's when they are awake
+    own = [source for source in files if source.endswith(LABS)]  # a page of labs wants these first, the theme's once they are awake
     links = "".join(f'<link rel="preload" as="script" href="{source}">' for source in own or files)
     return html.replace("</head>", f"{links}</head>", 1)
 

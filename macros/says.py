@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from macros import naked
 from macros.claims import read
 from macros.labels import PERHAPS
-from macros.quantity import QuoteError
+from macros.quantity import QuoteError, value_text
 from macros.quotes import holds
 from macros.scan import Fault
 from perfmodel.cluster import CLUSTERS
@@ -29,7 +29,7 @@ def check_says(book: Iterable[Number]) -> Iterator[Fault]:
     for number in book:
         for words in typed(number):
             if not _made_of(words, number):
-                parts = ", ".join(f"{part.name} = {part.value:g}" for part in number.inputs.values())
+                parts = ", ".join(f"{part.name} = {value_text(part)}" for part in number.inputs.values())
                 message = f'"{words}" in the words of {number.name} is no number that it is made of ({parts or "it is given"})'
                 yield Fault(number.path, number.line, 1, f"{message}: say it without, or make it of that number", "unbound")
 
@@ -45,7 +45,7 @@ def typed(number: Number) -> Iterator[str]:
 
 def _made_of(words: str, number: Number) -> bool:
     """Whether some words claim what a number, or one that it is computed from, is."""
-    parts = ((part.dim, part.value if isinstance(part.value, tuple) else (part.value,)) for part in lineage(number))
+    parts = ((part.dim, part.value if isinstance(part.value, tuple) else (part.value,)) for part in _lineage(number))
     return claimed(words, [(dim, value) for dim, values in parts for value in values])
 
 
@@ -62,8 +62,8 @@ def claimed(words: str, values: Iterable[tuple[Dim | None, float]]) -> bool:
     )
 
 
-def lineage(number: Number) -> Iterator[Number]:
+def _lineage(number: Number) -> Iterator[Number]:
     """A number, and all that it is made of."""
     yield number
     for part in number.inputs.values():
-        yield from lineage(part)
+        yield from _lineage(part)

@@ -138,7 +138,9 @@ def functions(data: SourceFileMutationData) -> dict[str, list[str]]:
 def keep() -> None:
     """Write what mutants/ holds to `KEPT`: for each module and function a hash of its code, and a letter a mutant ("." for none yet)."""
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
-    for path in sorted(walk_mutatable_files()):
+    paths = {".".join(path.with_suffix("").parts): path for path in walk_mutatable_files()}
+    kept = {module: rows for module, rows in kept.items() if module in paths}
+    for module, path in paths.items():
         data = SourceFileMutationData(path=path)
         data.load()
         rows = {}
@@ -147,7 +149,7 @@ def keep() -> None:
             if verdicts.strip("."):
                 rows[function] = [data.hash_by_function_name[function], verdicts]
         if rows:
-            kept[".".join(path.with_suffix("").parts)] = rows
+            kept[module] = rows
     lines = (f"{json.dumps(module)}: {{\n" + ",\n".join(f" {json.dumps(f)}: {json.dumps(row)}" for f, row in rows.items()) + "\n}"
              for module, rows in sorted(kept.items()))  # fmt: skip
     KEPT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

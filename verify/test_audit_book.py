@@ -69,6 +69,13 @@ def test_a_number_in_the_words_of_the_book_is_one_that_its_number_is_made_of(say
     assert all("scale.eight = 8" in f.message for f in faults)
 
 
+def test_a_number_that_is_made_of_a_list_is_named_too() -> None:
+    ring = book()["scale.ring_eight"]
+    pair = replaced(ring, name="scale.pair", value=(0.06, 0.08), unit="ms", inputs={})
+    [fault] = check_says([replaced(ring, says="in nine steps, or 80 ms", inputs={"p": pair})])
+    assert '"nine steps" in the words of scale.ring_eight is no number that it is made of (scale.pair = ' in fault.message
+
+
 def test_a_count_that_changes_is_seen_in_the_words_that_repeat_it() -> None:
     ring = book()["scale.ring_eight"]
     fewer = {symbol: replaced(part, value=4) if part.name == "scale.eight" else part for symbol, part in ring.inputs.items()}
