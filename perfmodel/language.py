@@ -63,7 +63,7 @@ class Program(NamedTuple):
         return "\n".join(lines + [statement.text for statement in self.main.body])
 
 
-def statement(target: str | None, value: ast.expr, *, returns: bool = False, line: int = 0) -> Statement:
+def statement(target: str | None, value: ast.expr, line: int, *, returns: bool = False) -> Statement:
     """A statement that a pass makes, with the text for it. Raises ValueError where the expression is nested too deep."""
     _check_depth(value, line)
     text = ast.unparse(value)

@@ -160,7 +160,7 @@ class _Inliner:
             number += 1
             name = f"{wanted}_{number}"
         self.taken.add(name)
-        self.out.insert(len(self.out) if at is None else at, language.statement(name, value, line=self.line))
+        self.out.insert(len(self.out) if at is None else at, language.statement(name, value, self.line))
         return ast.Name(name, ast.Load())
 
     def block(self, block: Block, names: dict[str, ast.expr]) -> ast.expr:
@@ -169,11 +169,14 @@ class _Inliner:
         if self.entered + len(self.out) > MOST_STATEMENTS:
             raise ValueError(f"line {self.line}: a program may execute at most {MOST_STATEMENTS} statements, got more")
         *assignments, last = block.body
+        caller = self.line
         for step in assignments:
             self.line = step.line
             names[str(step.target)] = self.assign(str(step.target), self.expression(step.value, names))
         self.line = last.line
-        return self.expression(last.value, names)
+        result = self.expression(last.value, names)
+        self.line = caller
+        return result
 
     def expression(self, node: ast.expr, names: Mapping[str, ast.expr]) -> ast.expr:
         """`node` without calls and in new names; what it calls is written before it, in the order Python would compute it."""
@@ -202,7 +205,7 @@ class _Inliner:
 def _inlined(program: Program) -> Program:
     inliner = _Inliner(program)
     result = inliner.block(program.main, {})
-    body = (*inliner.out, language.statement(None, result))
+    body = (*inliner.out, language.statement(None, result, program.main.body[-1].line))
     return Program({}, Block("", (), body, 1))
 
 
@@ -222,12 +225,12 @@ def _folded_body(block: Block) -> tuple[Statement, ...]:
             if number is not None:
                 known[step.target] = number  # every later use becomes the number, so the assignment is dead
                 continue
-        kept.append(language.statement(step.target, value, returns=bool(block.name and step.target is None), line=step.line))
-    needed: set[str] = set()
+        kept.append(language.statement(step.target, value, step.line, returns=bool(block.name and step.target is None)))
+    needed: set[str | None] = set()
     body: list[Statement] = []
     for step in reversed(kept):
         if step.target is None or step.target in needed or _may_fail(step.value):
-            needed.discard(step.target or "")
+            needed.discard(step.target)
             needed.update(language.names_in(step.value))
             body.append(step)
     return tuple(reversed(body))

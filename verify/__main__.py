@@ -30,7 +30,7 @@ LEGS = {
     "verify.test_ladder": "model", "verify.test_scaling": "model", "verify.test_alphabeta": "model", "verify.test_stages": "model",
     "verify.test_buckets": "model", "verify.test_cli": "model", "verify.test_sharding": "model", "verify.test_reality": "model", "verify.test_module": "model", "verify.reality": "model",
     "macros": "numbers", "verify.test_quotes": "numbers", "verify.test_relations": "numbers", "verify.test_naked": "numbers",
-    "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers", "verify.test_structure": "numbers", "verify.test_fixes": "numbers", "verify.test_links": "numbers", "verify.test_frontmatter": "numbers", "verify.test_mutants": "numbers", "verify.test_measured": "numbers",
+    "verify.test_scan": "numbers", "verify.test_formulas": "numbers", "verify.test_audit": "numbers", "verify.test_structure": "numbers", "verify.test_fixes": "numbers", "verify.test_links": "numbers", "verify.test_frontmatter": "numbers", "verify.test_labels": "numbers", "verify.test_mutants": "numbers", "verify.test_measured": "numbers",
     "verify.test_public_cases": "numbers", "verify.test_public_cases_browser": "browser", "verify.test_fuzz": "numbers",
     "verify.test_module_measure": "numbers", "verify.test_module_pages": "numbers", "verify.measure": "numbers",
     "verify.test_translate": "labs", "verify.test_labs": "labs", "verify.labs": "labs",

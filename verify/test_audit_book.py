@@ -16,6 +16,7 @@ from macros.calls import Use
 from macros.evaluate import Evaluator, book
 from macros.pins import check_exempt
 from macros.says import check_says
+from macros.scan import Fault
 from perfmodel import collectives, kernels
 from perfmodel.book import LEDGER
 from perfmodel.number import Ledger
@@ -58,6 +59,7 @@ SAID = [  # the words of scale.ring_eight, whose ring has eight GPUs and a gradi
     ("a ring of eight, 161 MB", "161 MB"),
     ("a ring of eight, 160 GB", "160 GB"),
     ("the ring over eight GPUs, twice as long", "twice"),
+    ("a ring that doubles", "doubles"),
 ]
 
 
@@ -74,6 +76,16 @@ def test_a_number_that_is_made_of_a_list_is_named_too() -> None:
     pair = replaced(ring, name="scale.pair", value=(0.06, 0.08), unit="ms", inputs={})
     [fault] = check_says([replaced(ring, says="in nine steps, or 80 ms", inputs={"p": pair})])
     assert '"nine steps" in the words of scale.ring_eight is no number that it is made of (scale.pair = ' in fault.message
+
+
+def test_a_number_in_the_words_of_a_number_is_named_with_what_that_is_made_of() -> None:
+    ring = book()["scale.ring_eight"]
+    four, link = replaced(ring, name="x.four", value=0.004, unit="ms", inputs={}), book()["sync.link"]
+    cure = "say it without, or make it of that number"
+    for inputs, parts in (({}, "it is given"), ({"n": four, "b": link}, "x.four = 4\u00a0ms, sync.link = 16\u00a0GB/s")):
+        message = f'"nine steps" in the words of scale.ring_eight is no number that it is made of ({parts}): {cure}'
+        wrong = replaced(ring, says="in nine steps", inputs=inputs)
+        assert [*check_says([wrong])] == [Fault(ring.path, ring.line, 1, message, "unbound")]
 
 
 def test_a_count_that_changes_is_seen_in_the_words_that_repeat_it() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from macros import labels
 from macros.figures import FIGURES, TABLES, make
 from macros.svg import MARKERS, normalise
 from perfmodel.book import LEDGER
@@ -107,53 +106,3 @@ def test_each_trace_ends_where_the_model_says(name: str) -> None:
 
 def test_every_timeline_has_a_trace() -> None:
     assert {name for name in FIGURES if f"{name}.trace.json" in make(name).files} == set(ENDS)
-
-
-# Words that stand in Python: no number is typed into them.
-
-LABELS = [
-    ("a legend", 'go.Scatter(x=x, y=y, name=▸"4 servers")', "a naked number in a label: 4"),
-    ("an axis", 'figure.update_layout(xaxis={"title": {"text": ▸"time (60 ms)"}})', "60 ms"),
-    ("ticks", 'axis = {"ticktext": [▸"1 KB", text.show(1e6, "MB")]}', "1 KB"),
-    ("a tick without a unit", 'axis = {"ticktext": [▸"1900", str(n)]}', "1900"),
-    ("a note", 'figure.add_annotation(text=▸f"limit: 40 GB/s of {total}", x=1, y=1)', "40 GB/s"),
-    ("a number in words", 'go.Bar(name=▸"all four GPUs")', "four GPUs"),
-    ("a multiple", 'go.Bar(name=▸"twice the ring")', "a multiple in words in a label: twice"),
-    ("a fraction as a character", 'go.Bar(name=▸"½ of it")', "½"),
-    ("a badge", 'Drawn(figure, badge=▸"measured on 8 GPUs")', "8"),
-    ("a key that is shown", '{▸"ring of 8": (ring, "compute")}', "8"),
-    ("a preset", 'presets = ((▸"8 V100 with NVLink", machine("v100")),)', "8"),
-    ("a text over lines", 'words = (\n    ▸"goes on "\n    "for 60 ms"\n)', "60 ms"),
-    ("an exemption, tight", "words = ▸'[=plain(\"1985\",why=\"a year\")=]'", "an exemption in Python, where no pin holds it"),
-    ("a fragment with a call", "words = ▸f'[= q(\"{shown}\", {name}) =] of 60 ms'", "60 ms"),
-    ("an exemption", "words = ▸'[= plain(\"1985\", why=\"a year\") =]'", "an exemption in Python, where no pin holds it"),
-]  # fmt: skip
-FREE = """'''Doc: 60 ms.'''
-def f(value):
-    '''Takes 60 ms, twice as long.'''
-    if not value:
-        raise ValueError(f"it must be at least 1, got {value}")
-    words = {"learning rate 1.01 times": "the learning rate is a little too high"}
-    names = loss["1"], value("v100.lanes"), count("lockstep.l2_four"), "pcie4", "h100x4"
-    shown = f"{value:.1e}", f"{value:.3g} ms", f"GPU {value}", f"{value} replicas", text.show(value, "ms", 1), "relative distance from one replica"
-    cells = Code("z[z > 0]"), Name("L3 hit"), "PCIe 3.0 ×16", "1F1B", "worked example · Dive into Deep Learning 13.7", "FP32"
-    return re.search(r"\\d+ [KM]B", "x"), '<rect height="30" rx="3"/>', 'It takes [= q("60 ms", sync.one_gpu) =], [=q("60 ms",sync.one_gpu)=].'
-"""
-
-
-@pytest.mark.parametrize(("what", "code", "says"), LABELS, ids=[label[0] for label in LABELS])
-def test_a_number_that_is_typed_into_a_label_is_named_where_it_stands(what: str, code: str, says: str) -> None:
-    before = code[: code.index("▸")]
-    at = (before.count("\n") + 1, len(before) - before.rfind("\n"))
-    [fault] = labels.typed("macros/figures/x.py", code.replace("▸", ""))
-    assert (fault.path, fault.line, fault.column) == ("macros/figures/x.py", *at)
-    assert says in fault.message
-
-
-def test_what_is_computed_or_no_label_is_free() -> None:
-    assert [str(fault) for fault in labels.typed("macros/figures/x.py", FREE)] == []
-
-
-def test_every_module_of_figures_is_read() -> None:
-    assert {"macros/figures/act6.py", "macros/figures/reality.py", "macros/labs.py"} <= {*labels.files()}
-    assert [*labels.check_labels()] == []

@@ -213,6 +213,9 @@ FOLDED = [
     ("inside a function, with its parameters unknown", "def f(a):\n    b = 2 * 3\n    c = a + 1\n    return a * b + 0\nf(1)",
      "def f(a):\n    return a * 6 + 0\nf(1)"),
     ("minus zero is not zero", "1 / 0 + -0.0", "1 / 0 + -0.0"),
+    ("what is known no more", "x = 1\nx = 1 / 0\nx + 1", "x = 1 / 0\nx + 1"),
+    ("minus a minus", "x = -2\n-x * 3", "6"),
+    ("what a later assignment covers", "def f(a):\n    b = a + 1\n    b = a + 2\n    return b\nf(1)", "def f(a):\n    b = a + 2\n    return b\nf(1)"),
 ]  # fmt: skip
 
 
@@ -323,6 +326,64 @@ def test_limits() -> None:
     assert program.evaluate("\n".join(["x = 1"] + ["x += 1"] * 998) + "\nx") == 999
 
 
+def test_the_limit_counts_functions_entered_and_statements_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    assigns, returns = ("def f(x): return x + 1\na = 1 + 1\n" + last for last in ("b = f(a)\nb", "f(a)"))
+    monkeypatch.setattr(program, "MOST_STATEMENTS", 3)  # the program, f, and a = 1 + 1 by the time that f is entered
+    assert program.inline(assigns) == "a = 1 + 1\nb = a + 1\nb"
+    monkeypatch.setattr(program, "MOST_STATEMENTS", 2)
+    for source in (assigns, returns):
+        with refuses("line 3: a program may execute at most 2 statements, got more"):
+            program.inline(source)
+    monkeypatch.setattr(program, "MOST_STATEMENTS", 0)
+    with refuses("line 1: a program may execute at most 0 statements, got more"):
+        program.inline("\n1")
+
+
+def test_the_limit_counts_statements_executed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreter, "MOST_STATEMENTS", 2)
+    assert program.evaluate("a = 1\na") == 1
+    with refuses("line 3: a program may execute at most 2 statements, got more"):
+        program.evaluate("a = 1\nb = a\nb")
+
+
+FAILS = "1 / 0"
+
+
+@pytest.mark.parametrize("inside", [f"({FAILS}) + 1", f"1 + {FAILS}", f"-({FAILS})", f"same({FAILS})", f"same(same({FAILS}))"])
+def test_what_fails_inside_an_expression_is_named_with_its_line(inside: str) -> None:
+    with refuses(f"line 3: a divisor must not be 0, got {FAILS}"):
+        program.evaluate(f"def same(x): return x\ny = 1\nx = {inside}\nx")
+
+
+def test_each_pass_keeps_the_lines() -> None:
+    read = language.read("def f(x):\n    y = x + 1\n    return y / x\nz = f(2) + 1\nf(z) + z")
+    lines = {"y = 2 + 1": 2, "z = y / 2 + 1": 4, "y_2 = z + 1": 2, "y_2 / z + z": 5}
+    inlined = program._inlined(read)
+    assert {step.text: step.line for step in inlined.main.body} == lines
+    assert (inlined.functions, inlined.main._replace(body=())) == ({}, language.Block("", (), (), 1))
+    assert [(step.text, step.line) for step in program._folded(inlined).main.body] == [("3.9", 5)]
+    folded = program._folded(language.read("a = 1\nx = a / 0\nx + a"))
+    assert [(step.text, step.line) for step in folded.main.body] == [("x = 1 / 0", 2), ("x + 1", 3)]
+    forty = " + 1" * 40
+    with refuses("line 2: an expression must be nested at most 60 deep, got more"):
+        program.inline(f"def f(x): return x{forty}\nz = f(1){forty}\nz")
+
+
+def test_a_number_that_is_written_needs_no_place_and_a_name_keeps_its_own_till_its_frame_ends() -> None:
+    read, runs = language.read, interpreter.Interpreter
+    for source, held, let_go in (("1 + 2 * 3", 1, 1), ("a = 1 + 1\nb = a + 1\nb + 1", 3, 1)):
+        for run, most in ((runs(read(source)), held), (runs(read(source), releases=True), let_go)):
+            run.run()
+            assert run.most_alive == most
+
+
+def test_an_expression_that_no_program_has_is_refused_by_the_interpreter() -> None:
+    body = (language.Statement(None, ast.parse("1 if 2 else 3", mode="eval").body, 7, ""),)
+    run = interpreter.Interpreter(language.Program({}, language.Block("", (), body, 7)))
+    with refuses("line 7: an expression must be one that language.read lets through, got '1 if 2 else 3'"):
+        run.run()
+
+
 def test_docstrings_and_comments_do_no_harm() -> None:
     source = '"""A program."""\ndef f(x):\n    """Doubles."""\n    return x + x  # twice\nf(2)'
     assert (program.inline(source), program.evaluate(source)) == ("2 + 2", 4)
@@ -335,7 +396,7 @@ CORPUS = [BOOK, *(case[1] for case in INLINED), "x = 1\ny = x + 1\nx = 5\nx * y"
 
 
 def _without_names(self: Any, wanted: str, value: ast.expr, at: int | None = None) -> ast.Name:
-    self.out.insert(len(self.out) if at is None else at, language.statement(wanted, value))
+    self.out.insert(len(self.out) if at is None else at, language.statement(wanted, value, self.line))
     return ast.Name(wanted, ast.Load())
 
 
@@ -351,7 +412,7 @@ def _forgets_nothing(block: Any) -> Any:
         number = language.number_of(value)
         if step.target is not None and number is not None:
             known.setdefault(step.target, number)  # the first value stays, whatever is assigned later
-        body.append(language.statement(step.target, value, returns=bool(block.name and step.target is None)))
+        body.append(language.statement(step.target, value, step.line, returns=bool(block.name and step.target is None)))
     return tuple(body)
 
 
