@@ -15,6 +15,7 @@ HEADERS = "_headers"
 LABS = ("assets/kernels.js", "assets/labs.js")
 _INLINE = re.compile(r"<script(?P<attributes>(?:\s[^>]*)?)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE)
 _FILE = re.compile(r"""<script\s(?:[^>]*\s)?src="([^"]+)\"""")
+_NEIGHBOUR = re.compile(r'\s*<link rel="(?:prev|next)"[^>]*>')
 _INERT = re.compile(
     r"""\ssrc\s*=|\stype\s*=\s*["']?application/json""", re.IGNORECASE
 )  # a file, which 'self' allows, or data, which never run
@@ -65,7 +66,13 @@ def ahead(html: str) -> str:
     '<head><link rel="preload" as="script" href="a.js"><link rel="preload" as="script" href="b.js"></head><script src="a.js"></script><script>run()</script><script defer src="b.js"></script>'
     >>> ahead('<head></head><script src="assets/labs.js"></script><script src="b.js"></script>').count("preload")
     1
+
+    And for no other page: Firefox fetches the next one beforehand where a link in the head names it, and stumbles over the policy.
+
+    >>> ahead('<head><link rel="next" href="b.html"></head><a rel="next" href="b.html">')
+    '<head></head><a rel="next" href="b.html">'
     """
+    html = _NEIGHBOUR.sub("", html)
     files = _FILE.findall(html)
     own = [source for source in files if source.endswith(LABS)]  # a page of labs wants these first, the theme's once they are awake
     links = "".join(f'<link rel="preload" as="script" href="{source}">' for source in own or files)

@@ -24,6 +24,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -51,6 +52,10 @@ EXAMPLES = 25
 """As many as hypothesis draws for a test here, and it does not look for a smaller one: a mutant that needs more counts as a survivor."""
 SUSPICIOUS = 35
 """mutmut's status of a child that could not run its tests: no kill."""
+TIMEOUT = 36
+"""And of one whose tests did not end."""
+PATIENCE = 10
+"""A test may take so many times what it took without a mutant, and so many seconds more; mutmut's own limit is for all tests together."""
 
 
 class Mutant(NamedTuple):
@@ -274,7 +279,10 @@ class Children:
             capture.start_global_capturing()
             for cache in self.caches:
                 cache.cache_clear()  # what the parent worked out, without a mutant
-            for test in sorted(tests, key=lambda test: state().duration_by_test.get(test, 0.0)):
+            took = state().duration_by_test
+            signal.signal(signal.SIGPROF, lambda *_: os._exit(TIMEOUT))
+            for test in sorted(tests, key=lambda test: took.get(test, 0.0)):
+                signal.setitimer(signal.ITIMER_PROF, PATIENCE * (1 + took.get(test, 0.0)))  # of this process alone, on however busy a machine
                 self.items[test].ihook.pytest_runtest_protocol(item=self.items[test], nextitem=None)
                 if self.failure:
                     break

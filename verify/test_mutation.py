@@ -148,7 +148,7 @@ def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path
     half = tmp_path / "toy" / "half.py"
     half.write_text('def half(x):\n    """Half.\n\n    >>> half(0)\n    0.0\n    """\n    return x / 2\n', encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text(
-        '[tool.pytest.ini_options]\npythonpath = ["."]\naddopts = ["--doctest-modules"]\n[tool.mutmut]\nsource_paths = ["toy"]\nuse_git_change_detection = false\n'
+        '[tool.pytest.ini_options]\npythonpath = ["."]\naddopts = ["--doctest-modules"]\n[tool.mutmut]\nsource_paths = ["toy"]\ntimeout_multiplier = 1000.0\nuse_git_change_detection = false\n'
         'pytest_add_cli_args_test_selection = ["tests", "toy"]\npytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "verify.mutation"]\n',
         encoding="utf-8",
     )
@@ -158,7 +158,7 @@ def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path
     def mutate() -> tuple[int, str]:
         command = [sys.executable, "-m", "verify.mutation", "toy.half"]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300)
         return done.returncode, done.stdout
 
     tests.write_text("from toy.half import half\n\n\ndef test_half():\n    assert half(0) == 0\n", encoding="utf-8")
@@ -179,3 +179,8 @@ def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path
     status, text = mutate()  # and for no other
     assert status == 1, text
     assert "survived" in text
+
+    half.write_text("def half(x):\n    while x > 5:\n        x -= 3\n    return x\n", encoding="utf-8")  # x += 3 and x = 3 ... end never and at once
+    tests.write_text("from toy.half import half\n\n\ndef test_half():\n    assert [half(6), half(5), half(12)] == [3, 5, 3]\n", encoding="utf-8")
+    status, text = mutate()
+    assert (status, text.splitlines()[-1].split()[3]) == (0, "1"), text
