@@ -372,9 +372,9 @@ def test_each_pass_keeps_the_lines() -> None:
 def test_a_number_that_is_written_needs_no_place_and_a_name_keeps_its_own_till_its_frame_ends() -> None:
     read, runs = language.read, interpreter.Interpreter
     for source, held, let_go in (("1 + 2 * 3", 1, 1), ("a = 1 + 1\nb = a + 1\nb + 1", 3, 1)):
-        for run, most in ((runs(read(source)), held), (runs(read(source), releases=True), let_go)):
-            run.run()
-            assert run.most_alive == most
+        for each, most in ((runs(read(source)), held), (runs(read(source), releases=True), let_go)):
+            each.run()
+            assert each.most_alive == most
 
 
 def test_an_expression_that_no_program_has_is_refused_by_the_interpreter() -> None:
