@@ -194,16 +194,13 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
 
 def _program(tree: ast.Module) -> Program:
     body = _without_docstring(tree.body)
-    functions: dict[str, Block] = {}
+    arities: dict[str, int] = {}
     for node in body:
         if isinstance(node, ast.FunctionDef):
-            if node.name in functions:
+            if node.name in arities:
                 raise _refuse(node, "a function must be defined once", repr(node.name))
-            functions[node.name] = Block(node.name, (), (), node.lineno)
-    arities = {node.name: len(node.args.args) for node in body if isinstance(node, ast.FunctionDef)}
-    for node in body:
-        if isinstance(node, ast.FunctionDef):
-            functions[node.name] = _function(node, arities)
+            arities[node.name] = len(node.args.args)
+    functions = {node.name: _function(node, arities) for node in body if isinstance(node, ast.FunctionDef)}
     main = _block("", (), [node for node in body if not isinstance(node, ast.FunctionDef)], arities, 1)
     if body and isinstance(body[-1], ast.FunctionDef):
         raise _refuse(body[-1], "a program must end with the expression it computes")
@@ -304,10 +301,10 @@ def _check_expression(node: ast.expr, known: set[str], arities: Mapping[str, int
         case ast.Constant():
             raise _refuse(node, "a constant must be a finite number")
         case ast.Name(id=name) if name in arities:
-            raise _refuse(node, "a function can only be called", repr(name))
+            raise _refuse(node, "a function can only be called")
         case ast.Name(id=name):
             if name not in known:
-                raise _refuse(node, "a name must be assigned before it is used, and a function sees only its own", repr(name))
+                raise _refuse(node, "a name must be assigned before it is used, and a function sees only its own")
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             _check_expression(operand, known, arities)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:

@@ -281,6 +281,30 @@ def test_what_is_all_but_a_bit_is_all() -> None:
     assert wording.brief_time((1 - 1e-12) * 3600.0) == "1\xa0h"
 
 
+def test_a_number_ends_where_it_should() -> None:
+    assert wording.three_digits(100.6) == "101"
+    assert wording.three_digits(1.26e-14) == "0.000000000000013"  # fifteen decimals at most
+    assert wording.number(5_000_000_000_000.3) == "5,000,000,000,000.3"
+    sizes, names = [1e-6, 1e-3, 1.0], ["µs", "ms", "s"]
+    for value, prefer, unit in (
+        (0.1 - 1e-13, 2, "s"),
+        (9999.5, 2, "s"),
+        (10000 - 1e-9, 2, "s"),
+        (0.0099, 2, "ms"),
+        (0.00009, 1, "µs"),
+    ):
+        assert wording.in_units(value, sizes, names, prefer).endswith("\u00a0" + unit), value
+    assert wording.in_units(10_000 * 1e-6 - 1e-15, sizes, names, 0) == "10\u00a0ms"
+    assert wording.in_units(1 - 1e-13, [1e-6, 1.0], ["µs", "s"], 0).endswith("\u00a0s")
+
+
+def test_one_of_a_kind_has_a_word_of_its_own() -> None:
+    pairs = ("tick ticks", "day days", "year years", "task tasks", "pending_task pending_tasks", "barrier barriers", "step steps",
+             "GPU GPUs", "machine machines", "bucket buckets", "ms ms", "GB/s GB/s")  # fmt: skip
+    for one, many in ([word.replace("_", " ") for word in pair.split()] for pair in pairs):
+        assert [wording.counted(text, many) for text in ("1", "2", "0")] == [f"1\u00a0{one}", f"2\u00a0{many}", f"0\u00a0{many}"]
+
+
 def test_a_brief_time_has_the_largest_unit_of_which_there_is_one() -> None:
     found = [wording.brief_time(seconds) for seconds in (5e-10, 5e-9, 9.996e-7, 2e-6, 0.9999e-3, 3.0, 1800.0, 3600.0, 7200.0)]
     assert found == [

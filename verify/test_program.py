@@ -280,6 +280,13 @@ REFUSED = {
     "def f(): return 1\ndef f(): return 2\nf()": "line 2: a function must be defined once, got 'f'",
     "def f(a, a): return 1\n1": "line 1: each parameter must have its own name, got 'a, a'",
     "def f(a=1): return a\nf(1)": "line 1: a function must have plain parameters, without defaults, annotations or decorators, got 'f'",
+    "x = 1\n\ndef f(a=1): return a\nf(1)": "line 3: a function must have plain parameters, without defaults, annotations or decorators, got 'f'",
+    **{
+        f"{head}\nf(1)": "line 1: a function must have plain parameters, without defaults, annotations or decorators, got 'f'"
+        for head in ("def f(a, /): return a", "def f(*, a): return a", "def f(*a): return 1", "def f(**a): return 1", "def f(a: int): return a", "def f(a) -> int: return a")
+    },
+    "def g(a): return a\n@g\ndef f(a): return a\nf(1)": "line 3: a function must have plain parameters, without defaults, annotations or decorators, got 'f'",
+    "x = 1\ndef f(a, a): return 1\n1": "line 2: each parameter must have its own name, got 'a, a'",
     "def f(a):\n    x = a\nf(1)": "line 2: f must end with a return, got 'x = a'",
     "def f(a):\n    return a\n    x = 1\nf(1)": "line 2: a return must be the last statement of its function, and give a value, got 'return a'",
     "def f(a):\n    def g(): return 1\n    return a\nf(1)": "line 2: a function must be defined outside any other, got 'g'",
@@ -287,6 +294,8 @@ REFUSED = {
     "x = 1": "line 1: a program must end with the expression it computes, got 'x = 1'",
     "": "line 1: a program must end with the expression it computes, got 'nothing'",
     "1\ndef f(): return 1": "line 2: a program must end with the expression it computes, got 'def f():'",
+    "x = 1\nx\ndef f(): return 1": "line 3: a program must end with the expression it computes, got 'def f():'",
+    "x = 1\nx + 1\nx": "line 2: an expression must be used: assign it, or let the program end with it, got 'x + 1'",
     "a, b = 1\na": "line 1: an assignment must have one plain name on its left, got 'a, b = 1'",
     "a = b = 1\na": "line 1: an assignment must have one plain name on its left, got 'a = b = 1'",
     "x = True\nx": "line 1: a constant must be a whole number or a float, got 'True'",
@@ -298,6 +307,7 @@ REFUSED = {
     "x = = 1": "line 1: a program must be Python, got invalid syntax",
     "x = 1\n\ny = (": "line 3: a program must be Python, got '(' was never closed",
     f"x = {'9' * 400}\nx": "line 1: a whole number may have at most 1000 bits, got 1329 bits",  # 400 · log2(10) = 1328.8
+    f"x = 1\ny = {2**1000}\ny": "line 2: a whole number may have at most 1000 bits, got 1001 bits",
     "+".join(["1"] * 61): "line 1: an expression must be nested at most 60 deep, got more",
     "-" * 20_000 + "1": "line 1: an expression must be nested at most 60 deep, got far more",
     "+".join(["1"] * 5000): "line 1: an expression must be nested at most 60 deep, got far more",
@@ -311,6 +321,11 @@ def test_refused(source: str, message: str) -> None:
             read(source)
 
 
+def nested(calls: int) -> str:
+    """A program whose functions call one another, so many deep."""
+    return "".join(f"def f{i}(x): return f{i + 1}(x)\n" for i in range(calls - 1)) + f"def f{calls - 1}(x): return x\nf0(1)"
+
+
 def test_limits() -> None:
     doubling = (
         "def f0(x): return x + 1\n" + "".join(f"def f{i}(x): return f{i - 1}(x) + f{i - 1}(x)\n" for i in range(1, 40)) + "f39(1)"
@@ -318,9 +333,12 @@ def test_limits() -> None:
     for read in (program.trace, program.inline, program.stages):
         with pytest.raises(ValueError, match="a program may execute at most 1000 statements, got more"):
             read(doubling)
-    deep = "def f0(x): return x\n" + "".join(f"def f{i}(x): return f{i - 1}(x)\n" for i in range(1, 61)) + "f60(1)"
-    with pytest.raises(ValueError, match="calls must be nested at most 60 deep, got more"):
-        program.trace(deep)
+    for calls, line in ((61, 1), (2000, 61)):  # the first that is too high; what lies deeper is not looked at
+        with refuses(f"line {line}: calls must be nested at most 60 deep, got more"):
+            program.trace(nested(calls))
+    assert program.evaluate(nested(60)) == 1
+    assert program.evaluate("+".join(["1"] * 60)) == 60
+    assert program.evaluate(f"{2**999}") == 2**999
     bearable = "def f0(x): return x\n" + "".join(f"def f{i}(x): return f{i - 1}(x) + 1\n" for i in range(1, 50)) + "f49(1)"
     assert program_faults(bearable) == []
     assert program.evaluate("\n".join(["x = 1"] + ["x += 1"] * 998) + "\nx") == 999
@@ -346,6 +364,28 @@ def test_the_limit_counts_statements_executed(monkeypatch: pytest.MonkeyPatch) -
         program.evaluate("a = 1\nb = a\nb")
 
 
+@pytest.mark.parametrize(
+    ("left", "op", "right", "message"),
+    [
+        (10.0, ast.Pow, 400, "a result must fit a float, got 10.0 ** 400"),
+        (-8, ast.Pow, 0.5, "a result must be a real number, got (-8) ** 0.5"),
+        (2**600, ast.Mult, 2**600, f"a whole number may have at most 1000 bits, got {2**600} * {2**600}"),
+    ],
+    ids=["too large", "complex", "too long"],
+)
+def test_a_result_that_is_no_number_here_is_refused(left: float, op: type[ast.operator], right: float, message: str) -> None:
+    with refuses(message):
+        language.arithmetic(op, left, right)
+
+
+def test_a_power_that_would_be_too_long_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [language.arithmetic(ast.Pow, a, b) for a, b in ((0, 2000), (1, 10**9), (-1, 10**9), (2, 999))] == [0, 1, 1, 2**999]
+    monkeypatch.setitem(language.OPERATORS, ast.Pow, lambda left, right: pytest.fail(f"{left} ** {right} was begun"))
+    for left, right in ((2, 1000), (3, 1000), (-2, 1000), (9, 9**9)):
+        with pytest.raises(ValueError, match="a whole number may have at most 1000 bits, got"):
+            language.arithmetic(ast.Pow, left, right)
+
+
 FAILS = "1 / 0"
 
 
@@ -360,6 +400,7 @@ def test_each_pass_keeps_the_lines() -> None:
     lines = {"y = 2 + 1": 2, "z = y / 2 + 1": 4, "y_2 = z + 1": 2, "y_2 / z + z": 5}
     inlined = program._inlined(read)
     assert {step.text: step.line for step in inlined.main.body} == lines
+    assert (read.main.name, read.main.line) == ("", 1)
     assert (inlined.functions, inlined.main._replace(body=())) == ({}, language.Block("", (), (), 1))
     assert [(step.text, step.line) for step in program._folded(inlined).main.body] == [("3.9", 5)]
     folded = program._folded(language.read("a = 1\nx = a / 0\nx + a"))
