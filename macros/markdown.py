@@ -54,6 +54,8 @@ _ALT = re.compile(r"!\[([^\[\]]*)\](?=[(\[])")
 _ATX = re.compile(r"^[ \t>]*(?P<marks>#{1,6})(?!#)[ \t]*(?P<words>[^\n]*)$", re.MULTILINE)
 _SETEXT = re.compile(r"(?:\A|(?<=\n))(?P<words>[^\n]*\S[^\n]*)\n[ \t>]*(?P<marks>=+|-+)[ \t]*$", re.MULTILINE)
 
+_LED = "\ue0f5"  # stands for the address of a link until its words have lost their brackets
+
 _Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
 
 
@@ -62,7 +64,7 @@ def read(source: str) -> Prose:
 
     >>> words = read("It takes 6**0** ms, [so](x60.html).")
     >>> words.text.split()
-    ['It', 'takes', '60', 'ms,', '[so]().']
+    ['It', 'takes', '60', 'ms,', 'so.']
     >>> words.at[words.text.index("60 ms")]
     9
     """
@@ -109,7 +111,7 @@ def _paragraphs(text: str, base: int, stops: list[int], references: set[str], fo
 def _piece(text: str, base: int, references: set[str], found: Prose) -> str:
     """The words of one paragraph, list item or table row, in which code and formulas are opaque already."""
     found.places["alt"] += [(base + m.start(1), base + m.end(1)) for m in _ALT.finditer(text)]
-    return _left_to_right(
+    text = _left_to_right(
         text,
         [
             (_COMMENT, lambda m: _comment(m, base, found)),
@@ -124,6 +126,23 @@ def _piece(text: str, base: int, references: set[str], found: Prose) -> str:
             (_EMPHASIS, lambda m: DROP * len(m[0])),
         ],
     )
+    return _without_brackets(text, references)
+
+
+def _without_brackets(text: str, references: set[str]) -> str:
+    """The words of links without their brackets, which no reader sees: `[faster](a.md) than` is a comparison. An alt text stands apart."""
+    out, open_ = list(text), list[int]()
+    for m in re.finditer(rf"\[|\]{_LED}?", text):
+        if m[0] == "[":
+            open_.append(m.start())
+        elif open_:
+            start = open_.pop()
+            if len(m[0]) > 1 or text[start + 1 : m.start()].lower() in references:
+                image = text[start - 1 : start] == "!"
+                out[start] = out[m.start()] = STOP if image else DROP
+                if image:
+                    out[start - 1] = DROP
+    return "".join(out).replace(_LED, DROP)
 
 
 def _html(text: str, base: int, found: Prose) -> str:
@@ -203,8 +222,9 @@ def _tag(m: re.Match[str], base: int, found: Prose) -> str:
 
 def _referred(m: re.Match[str], base: int, references: set[str], found: Prose) -> str:
     """The name of an address at the foot of the page."""
-    if m[1].lower() in references:
-        return blank(m[0], DROP)
+    name = m[1] or m.string[m.string.rfind("[", 0, m.start()) + 1 : m.start() - 1]
+    if name.lower() in references:
+        return _LED + blank(m[0][1:], DROP)
     if m[1] and m[0][0] == "[":
         message = f"{m[0]} leads nowhere: write {m[0]}: and the address on a line of its own"
         found.lost.append((base + m.start(), base + m.end(), message))
@@ -240,7 +260,7 @@ def _tail(m: re.Match[str], base: int, found: Prose) -> str:
     title = m["title"] or ""
     found.links.append((base + m.start("url"), m["url"].strip("<>")))
     if not title:
-        return "(" + blank(m[0][1:-1], DROP) + ")"
+        return _LED + blank(m[0][1:], DROP)
     start, end = m.span("title")
     found.places["alt"].append((base + start, base + end))
-    return "(" + blank(m["url"], DROP) + STOP + title[1:] + blank(m[0][end - m.start() : -1], DROP) + ")"
+    return _LED + blank(m["url"], DROP) + STOP + title[1:] + blank(m[0][end - m.start() : -1], DROP) + STOP

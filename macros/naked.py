@@ -144,8 +144,6 @@ _FREE = r"(?!\s(?:possible|you|it|we|they|needed|necessary|before|ever|usual)\b)
 _BOUNDS = _either([w for w in (*COMPARISONS, "nearly", "almost") if w.isascii() and w[0].isalpha()])
 _MONTH = r"(?-i:January|February|March|April|May|June|July|August|September|October|November|December)"
 
-_QUOTED = rf"\[?{QUOTE}(?:\]\(\s*\))?"  # in a link, too
-
 # What stands at a call and changes what it says. The words of calls are known to the audit of the sources alone.
 AFTER, SIGN, BEFORE, TOO_LATE, NEGATED = (
     "a unit after a quote", "a sign before a quote", "a bound before a quote", "a bound after a quote", "a relation turned around",
@@ -156,12 +154,12 @@ DATE = "a date"
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), rule)
     for pattern, rule in (
-        (rf"{_QUOTED}(?:[\s-]?(?!times\b|[×x]\s?(?:\d|{QUOTE}))(?:{_UNIT}|per\s?cent)(?![\w/])|[\s-]?times(?=\s(?:(?:{_COMPARATIVE}|as|that|the)\b))"
+        (rf"{QUOTE}(?:[\s-]?(?!times\b|[×x]\s?(?:\d|{QUOTE}))(?:{_UNIT}|per\s?cent)(?![\w/])|[\s-]?times(?=\s(?:(?:{_COMPARATIVE}|as|that|the)\b))"
          rf"|[\s-]?[×x]\s?(?={_COMPARATIVE})|\s?/\s?(?:{_UNIT}|{_UNIT_WORDS})\b|\sper\s(?:\w*second|byte)s?\b|\s(?:{_LARGE}|dozen)s?\b)", AFTER),
-        (rf"(?<![^\s(“\"])[-−+±–]{_QUOTED}|(?:(?<=\bis\s)|(?<=\bof\s)|(?<=\bto\s))minus\s{_QUOTED}", SIGN),
-        (rf"(?:\b(?<!range\s)(?<!ranges\s)(?:{_BOUNDS})|(?<![-=])[<>≤≥]=?)\s?(?:(?:about|around|roughly|some|just|the|a)\s)?{_QUOTED}", BEFORE),
-        (rf"{_QUOTED}\s\(?or\s(?:more|less|fewer)\b(?!\sthan)|{_QUOTED}\s(?:or|and)\s(?:more|less|fewer|above|below|over|under|up|longer|shorter|larger|smaller|higher|lower)"
-         rf"(?=\s?(?:[.,;:!?)”\"{STOP}]|$))|{_QUOTED}\sat\s(?:least|most)\b|{_QUOTED}\+(?!\s?[\d{QUOTE}])", TOO_LATE),
+        (rf"(?<![^\s(“\"])[-−+±–]{QUOTE}|(?:(?<=\bis\s)|(?<=\bof\s)|(?<=\bto\s))minus\s{QUOTE}", SIGN),
+        (rf"(?:\b(?<!range\s)(?<!ranges\s)(?:{_BOUNDS})|(?<![-=])[<>≤≥]=?)\s?(?:(?:about|around|roughly|some|just|the|a)\s)?{QUOTE}", BEFORE),
+        (rf"{QUOTE}\s\(?or\s(?:more|less|fewer)\b(?!\sthan)|{QUOTE}\s(?:or|and)\s(?:more|less|fewer|above|below|over|under|up|longer|shorter|larger|smaller|higher|lower)"
+         rf"(?=\s?(?:[.,;:!?)”\"{STOP}]|$))|{QUOTE}\sat\s(?:least|most)\b|{QUOTE}\+(?!\s?[\d{QUOTE}])", TOO_LATE),
         (rf"(?:\b(?:not|never|no|nor|neither|hardly|cannot)(?!\s(?:only|just|merely)\b)|n['’]t)\s(?:{_WORD}\s){{0,2}}?{RELATION}", NEGATED),
         (rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_MONTH}\b(?:,?\s\d{{4}}\b)?|\b{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}}\b)?"
          rf"|\b{_MONTH}\s\d{{4}}\b", DATE),
@@ -250,7 +248,7 @@ def _findings(shown: str) -> list[Finding]:
     relaxed = _CONDITION.sub(lambda m: " " * len(m[0]), text)
     for pattern, rule in _RULES:
         for match in pattern.finditer(relaxed):
-            words = re.sub(r"\[|\]\(\s*\)", "", shown[match.start() : match.end()]).strip()
+            words = shown[match.start() : match.end()].strip()
             found.append(Finding(match.start(), match.end(), _MARKS.sub("…", words), rule))
     found.sort(key=lambda f: (f.start, -f.end))
     kept: list[Finding] = []
@@ -461,7 +459,7 @@ def in_code(code: str) -> bool:
     (True, True, True, True, False, False)
     """
     code = re.sub(r"^(?:#!|:{3,})[\w.+-]+\s+", "", plain_characters(code).strip())  # `#!python …` names a language
-    numbers = re.search(r"\d", code) and not re.search(r"[A-Za-z_]", re.sub(rf"(?<=[\d\s])(?:{_UNIT})(?![A-Za-z/0-9])", "", code))
+    numbers = re.search(r"\d", code) and not re.search(r"[A-Za-z_]", code)  # 1e5 is how a program writes it
     if numbers and re.fullmatch(rf"(?:{_NUMERAL.pattern}|[\s,;:≈~<>≤≥=–-])+", code):
         return True
     return bool(re.search(rf"(?<![\w.])\d[\d.,]*(?:\s(?:{_LONG_UNIT})|(?:{_UNIT_SYMBOLS}))(?![\w/(])", code))

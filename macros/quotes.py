@@ -49,7 +49,7 @@ def _new_digits(claim: Claim, value: float | int, old: str) -> str:
         return ""
     number = text.in_unit(value, claim.unit) / Fraction(10) ** claim.spot.power
     if claim.spot.words:
-        new = in_words(int(number)) if number.denominator == 1 and number >= 0 else ""
+        new = in_words(int(number))  # of a fraction its whole part, which `_corrected` will not take
         return new.capitalize() if old[:1].isupper() else new
     places = len(old.partition(".")[2])
     rounded = text.half_up(number, places)

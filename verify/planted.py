@@ -271,6 +271,10 @@ BROKEN: tuple[Planted, ...] = (
 
 # A number, a number in words or a comparison that is bound to nothing.
 NAKED: tuple[Planted, ...] = (
+    Planted("a comparison whose word is a link", "It is [▸faster](../lab.md) than that.", "a comparison: faster than"),
+    Planted("a comparison that ends in a link", "It is ▸faster [than *all* of it](../lab.md).", "a comparison: faster than"),
+    Planted("a comparison in a link by a short name", "It is [▸faster] than that.\n\n[faster]: ../lab.md", "a comparison: faster than"),
+    Planted("a count before a link", "On ▸four [GPUs](../lab.md) it waits.", "a number in words before something the model counts: four GPUs"),
     Planted("in text", "It takes ▸60 ms here.", 'a naked number: 60 ms; bind it: [= q("60 ms", sync.one_gpu) =], or say why not: [= plain("60 ms", why="…") =]'),
     Planted("without a unit", "It takes ▸60 of them.", "a naked number: 60;"),
     Planted("at the start of a line", "It takes\n▸60 of them.", "a naked number: 60;"),

@@ -362,12 +362,13 @@ def test_a_text_with_computed_parts_is_named_where_it_begins(tmp_path: Path) -> 
     file.write_text('a = f"It ends {n}"\nb = (\n    f"It takes {n} at "\n    f"most, {m} ms."\n)\n', encoding="utf-8")
     assert _places("It takes 7 at most, 8 ms.", file)(3) == (3, 5)
     assert _places("It ends here", file)(3) == (1, 5)
+    assert _places("It ends here\nor there", file)(3) == (1, 5)
     assert _places("It begins 7", file)(3) == (1, 1)  # nowhere in it
 
 
 @pytest.mark.parametrize(("words", "offset", "place"), [
     ("abcd", 0, (2, 9)), ("abcd", 1, (2, 10)), ("abcd", 2, (2, 14)), ("abcd", 3, (2, 15)), ("abcd", 4, (2, 13)),
-    ("efgh", 1, (4, 10)), ("efgh", 2, (6, 6)), ("ij", 1, (8, 12)), ("klm n", 3, (9, 1)), ("too long\nop qr", 0, (10, 1)), ("as\n# a comment", 0, (11, 1)), ("zz", 0, (1, 1)),
+    ("efgh", 1, (4, 10)), ("efgh", 2, (6, 6)), ("ij", 1, (8, 12)), ("ij", 2, (8, 10)), ("klm n", 3, (9, 1)), ("yy top\ntwice over\nthe longest of all", 0, (14, 1)), ("too long\nop qr", 0, (10, 1)), ("as\n# a comment", 0, (11, 1)), ("zz", 0, (1, 1)),
 ])  # fmt: skip
 def test_where_a_text_of_a_figure_stands(tmp_path: Path, words: str, offset: int, place: tuple[int, int]) -> None:
     file = tmp_path / "x.py"
@@ -383,6 +384,9 @@ a = b + r"ij"
 f"klm {a}"
 MADE = "\\n".join(["too long", "op qr"])  # too long
 LAST = ["# a comment", "as"]  # a comment
+# twice over
+TURNED = ["yy top",
+    "twice over", "the longest of all"]
 """,
         encoding="utf-8",
     )

@@ -120,8 +120,8 @@ def test_what_the_configuration_shows(config: str, found: str) -> None:
 
 
 def test_the_menu_leads_to_every_page_and_to_nothing_else() -> None:
-    config = "nav:\n  - a.md\n  - B: sub/b.md\n  - aa.md\n  - zzzzzzzzzzzzzzzzzzzzzzzz.md\n  - https://x.y\nnot_in_nav: |\n  c.md\n  d.md\n"
-    assert [*check_config("mkdocs.yml", config, ["docs/a.md", "docs/sub/b.md", "docs/c.md", "docs/e.md"])] == [
+    config = "nav:\n  - a.md\n  - B: sub/b.md\n  - aa.md\n  - zzzzzzzzzzzzzzzzzzzzzzzz.md\n  - https://x.y\nnot_in_nav: |\n  c.md\n  d d.md\n"
+    assert [*check_config("mkdocs.yml", config, ["docs/a.md", "docs/sub/b.md", "docs/c.md", "docs/d d.md", "docs/e.md"])] == [
         Fault("docs/e.md", 1, 1, 'no menu leads to this page: add a line "- e.md" under nav: in mkdocs.yml, where it belongs'),
         Fault("mkdocs.yml", 4, 5, "there is no page docs/aa.md; did you mean a.md?"),
         Fault("mkdocs.yml", 5, 5, "there is no page docs/zzzzzzzzzzzzzzzzzzzzzzzz.md"),

@@ -173,10 +173,17 @@ def test_formulas(tex: str, number: str) -> None:
 @pytest.mark.parametrize(("code", "result"), [
     ("60 ms", True), ("60ms", True), ("60", True), ("-1", True), ("28, 56", True), ("10–20 ms", True), ("≈ 60 ms", True), ("t = 60 ms", True), ("0.5 GB/s per GPU", True),
     ("#!python 60", True), (":::python 60", True), ("６０", True), ("torch.ones(2)", False), ("z = x * y + 2", False), ("[[1,2]]", False), ("x[0]", False), ("range(10)", False), ("FP32", False), ("V100", False), ("x.view(-1, 2)", False),
-    ("make FULL=1", False), ("", False), ("n", False), ("python3", False), ("2 * sync.one_gpu", False), ("__init__", False), ("0x10", False), ("for i in range(3)", False),
+    ("make FULL=1", False), ("", False), ("n", False), ("python3", False), ("2 * sync.one_gpu", False), ("__init__", False), ("0x10", False), ("1e5", False), ("1E5", False), ("60 %", True), ("for i in range(3)", False),
 ])  # fmt: skip
 def test_inline_code(code: str, result: bool) -> None:
     assert naked.in_code(code) is result
+
+
+@pytest.mark.parametrize(("words", "word"), [
+    ("is faster than", "faster"), ("are slower, in fact, than", "slower"), ("is equal", "equal"), ("are equal to", "equal to"), ("Lower than", "lower"), ("heavier than", "more"),
+])  # fmt: skip
+def test_a_comparison_is_proposed_in_a_word_that_can_be_bound(words: str, word: str) -> None:
+    assert naked.relation(words) == word
 
 
 def test_a_cure_names_the_macro_that_fits() -> None:
@@ -202,7 +209,7 @@ def test_every_fourth_is_a_number() -> None:
     (f"−{QUOTE}", naked.SIGN), (f"is -{QUOTE}", naked.SIGN), (f"(−{QUOTE})", naked.SIGN), (f"is minus {QUOTE}", naked.SIGN), (f"+{QUOTE}", naked.SIGN),
     *((f"It is {word} {QUOTE}.", naked.BEFORE) for word in (*COMPARISONS, "nearly", "almost")),
     (f"<{QUOTE}", naked.BEFORE), (f"under about {QUOTE}", naked.BEFORE), (f"over the {QUOTE}", naked.BEFORE),
-    (f"[{QUOTE}]() ms", naked.AFTER), (f"under [{QUOTE}]()", naked.BEFORE), (f"under\n    {QUOTE}", naked.BEFORE), (f"{QUOTE}\n    ms", naked.AFTER), (f"{QUOTE} or more GPUs", naked.TOO_LATE),
+    (f"under\n    {QUOTE}", naked.BEFORE), (f"{QUOTE}\n    ms", naked.AFTER), (f"{QUOTE} or more GPUs", naked.TOO_LATE),
     (f"{QUOTE} or more", naked.TOO_LATE), (f"{QUOTE} (or less)", naked.TOO_LATE), (f"{QUOTE} at most", naked.TOO_LATE), (f"{QUOTE}+ of them", naked.TOO_LATE), (f"{QUOTE} and up", naked.TOO_LATE),
     (f"is not {RELATION} than", naked.NEGATED), (f"is never {RELATION}", naked.NEGATED), (f"no {RELATION} than", naked.NEGATED), (f"isn't {RELATION}", naked.NEGATED),
     (f"isn’t any {RELATION}", naked.NEGATED), (f"does not get much {RELATION}", naked.NEGATED), (f"neither {RELATION} nor", naked.NEGATED),
@@ -338,7 +345,7 @@ def test_the_rules_come_out_the_same_when_they_are_made_again() -> None:
     ("60,  or\n 61.", [("60", "60", "a naked number"), ("61", "61", "a naked number")]), ("６０\u00a0ms", [("６０\u00a0ms", "60 ms", "a naked number")]),
     ("As long as it waits, as soon as it can, it is faster than that.", [("faster than", "faster than", "a comparison")]),
     ("On a V100 it takes twice the time of an A100, or 3 s.", [("twice", "twice", "a multiple in words"), ("3 s", "3 s", "a naked number")]),
-    (f"[{QUOTE}]() ms", [(f"[{QUOTE}]() ms", "… ms", "a unit after a quote")]), (f"under [{QUOTE}]()", [(f"under [{QUOTE}]()", "under …", "a bound before a quote")]),
+    (f"{QUOTE} ms", [(f"{QUOTE} ms", "… ms", "a unit after a quote")]), (f"under {QUOTE}", [(f"under {QUOTE}", "under …", "a bound before a quote")]),
     (f"is not {RELATION}", [(f"not {RELATION}", "not …", "a relation turned around")]), ("four GPUs", [("four GPUs", "four GPUs", "a number in words before something the model counts")]),
     ("2024-05-01", [("2024-05-01", "2024-05-01", "a date")]), ("the fastest", [("fastest", "fastest", "a comparison of all")]), ("two ms", [("two ms", "two ms", "a number in words before a unit")]),
 ])  # fmt: skip

@@ -205,6 +205,11 @@ def test_a_suggestion_is_accepted_when_it_is_pasted(words: str, value: float, un
     ("1 tick", [(3, "ticks")], "3 ticks"), ("2 ticks", [(1, "ticks")], "1 tick"), ("one tick", [(2, "ticks")], "two ticks"),
     ("6.1×10^-2 s", [0.06], "6.0×10^-2 s"), ("at most 59 ms", [0.06], "at most 60 ms"), ("under 60 ms", [0.06], "60 ms"), ("-60 ms", [0.06], "60 ms"),
     ("60 s", [0.06], "60 ms"), ("60", [0.06], "60 ms"), ("4×", [(4, "")], "4"), ("0 ms", [1e-9], "1 ns"), ("fourfold", [(3.0, "×")], "threefold"),
+    ("under 60 ms", [0.0606], "60.6 ms"), ("+61 ms", [0.06], "+60 ms"), ("+61 ms", [-0.06], "-60 ms"), ("+1 ms", [0.0], "0 ms"), ("+2 ms", [0.001], "+1 ms"),
+    ("about 1", [(123_456_789, "")], "about 123,456,789"), ("about -1", [(-123_456_789, "")], "about -123,456,789"), ("about 1", [(1_234_567_890, "")], "1,234,567,890"),
+    ("five", [(2.5, "")], "2.5"), ("five", [(-3, "")], "−3"), ("five", [(0, "")], "zero"), ("an order of magnitude", [(2.0, "×")], "2×"), ("more than half", [(0.25, "×")], "0.25×"),
+    ("every second", [(3, "")], "3"), ("half", [(0.3, "×")], "0.3×"), ("half", [(2.0, "×")], "twice"), ("twice", [(3.0, "×")], "thrice"), ("twice", [(0.5, "×")], "half"),
+    ("half", [(2 / 3, "×")], "two thirds"), ("half", [(1 / 3, "×")], "a third"),
 ])  # fmt: skip
 def test_a_suggestion_keeps_the_author_s_form(words: str, values: list[Any], fix: str) -> None:
     quantities = [number(*v) if isinstance(v, tuple) else number(v) for v in values]
@@ -335,6 +340,12 @@ def test_the_message_names_quote_value_and_way() -> None:
     )
 
 
+def test_a_ratio_comes_about_without_a_unit_of_its_own() -> None:
+    from perfmodel.book import LEDGER
+
+    assert quotes.explain(of(LEDGER["memory.ratio"])) == "500× = 100 ns / 0.2 ns"
+
+
 UNITS_IN_ORDER = ", ".join(UNITS)
 
 
@@ -372,6 +383,8 @@ UNITS_IN_ORDER = ", ".join(UNITS)
     ("500 ms–2 s", (2.0, 0.5), 'quotes 500 ms–2 s, whose names stand the other way round: write q("500 ms–2 s", a.b, a.b)'),
     ("2–1 s", (0.03, 0.04), f'quotes 2–1 s for a.b, the model says 30 ms (given, {HERE}); and for a.b, the model says 40 ms (given, {HERE}); write "30 ms–40 ms"'),
     ("[1, 2] s", (0.03, 0.04), f'quotes [1, 2] s for a.b, the model says 30 ms (given, {HERE}); and for a.b, the model says 40 ms (given, {HERE}); write "[30 ms, 40 ms]"'),
+    ("[1, 2] s", ((0.03, 0.04),), f'quotes [1, 2] s for a.b, the model says 30 ms (given, {HERE}); and for a.b, the model says 40 ms (given, {HERE}); write "[30 ms, 40 ms]"'),
+    ("1–2 s", (0.04, 0.03), 'quotes 1–2 s, whose names stand the other way round: write q("1–2 s", a.b, a.b)'),
     ("20–10 ms", (0.01, 0.02), 'quotes 20–10 ms, whose ends stand the other way round; write "10–20 ms"'),
     ("10–20 ms", (0.02, 0.01), 'quotes 10–20 ms, whose names stand the other way round: write q("10–20 ms", a.b, a.b)'),
 ])  # fmt: skip

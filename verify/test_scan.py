@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 import markdown  # type: ignore[import-untyped,unused-ignore]
@@ -373,18 +374,20 @@ def read_of(source: str) -> tuple[str, dict[str, Any]]:
     ("&amp; &#54;0 &#x36; &nope; &fjlig;", "& 60 6 &nope; &fjlig;", {}), ("a&nbsp;b", "a\xa0b", {}),
     ("<b>6</b>0 a<br>b <i title='x'>c</i>", "60 a¦b ¦x¦c", {"alt": [(27, 28)]}), ("a<hr/>b", "a¦b", {}),
     ('<img alt="x" src=\'y.png\'> z', "¦¦x¦ z", {"alt": [(10, 11)], "links": [(18, "y.png")]}),
-    ('<a href="u.md">v</a> <a data-href="w">x</a>', "v x", {"links": [(9, "u.md")]}), ("[a](b.md) c", "[a]() c", {"links": [(4, "b.md")]}),
-    ("[a](<b c.md>) d", "[a]() d", {"links": [(4, "b c.md")]}), ('[a](b.md "c d") e', '[a](¦"c d") e', {"alt": [(8, 14)], "links": [(4, "b.md")]}),
-    ("[a](b.md 'c') d", "[a](¦'c') d", {"alt": [(8, 12)], "links": [(4, "b.md")]}), ("[a](60 ms) b", "[a](60 ms) b", {}),
-    ("[a](b(c).md) d", "[a]() d", {"links": [(4, "b(c).md")]}), ("[a][r]\n\n[r]: u.md", "[a]¦¦         ", {"links": [(13, "u.md")]}),
-    ('[a] [R] b\n\n[r]: <u.md> "t"\n', "[a] b¦¦            ¦t¦\n", {"alt": [(23, 26)], "links": [(16, "u.md")]}),
+    ('<a href="u.md">v</a> <a data-href="w">x</a>', "v x", {"links": [(9, "u.md")]}), ("[a](b.md) c", "a c", {"links": [(4, "b.md")]}),
+    ("[a](<b c.md>) d", "a d", {"links": [(4, "b c.md")]}), ('[a](b.md "c d") e', 'a¦"c d"¦ e', {"alt": [(8, 14)], "links": [(4, "b.md")]}),
+    ("[a](b.md 'c') d", "a¦'c'¦ d", {"alt": [(8, 12)], "links": [(4, "b.md")]}), ("[a](60 ms) b", "[a](60 ms) b", {}),
+    ("[a](b(c).md) d", "a d", {"links": [(4, "b(c).md")]}), ("[a][r]\n\n[r]: u.md", "a¦¦         ", {"links": [(13, "u.md")]}),
+    ('[a] [R] b\n\n[r]: <u.md> "t"\n', "a b¦¦            ¦t¦\n", {"alt": [(23, 26)], "links": [(16, "u.md")]}),
     ("[r]: u.md\n  'two'\nx", "         \n  ¦two¦\nx", {"alt": [(12, 17)], "links": [(5, "u.md")]}),
     ("[r]: u.md (t)\n", "          ¦t¦\n", {"alt": [(10, 13)], "links": [(5, "u.md")]}),
     ("[r]: u.md\n---\n", "[r]: u.md\n---\n", {"heading": [(0, 9)], "headings": [(0, 9, 2, "[r]: u.md")]}),
     ("[a][b] c", "[a][b] c", {"lost": [(3, 6, "[b] leads nowhere: write [b]: and the address on a line of its own")]}),
+    ("[a b] [] c [r] [d]\n\n[R]: u\n[A b]: v", "a b c r [d]¦¦      \n        ", {"links": [(25, "u"), (34, "v")]}),
+    ("[![a](b.png) c [d]](e.md) [f", "¦a¦ c [d] [f", {"alt": [(3, 4)], "links": [(6, "b.png"), (20, "e.md")]}),
     ("[a][] c\n", "[a][] c\n", {}), ("a] [b]", "a] [b]", {}), ("a[^1] b\n\n[^1]: c\n", "a b¦¦      c\n", {}),
     ("a[^1]: b [^2]", "a[^1]: b [^2]", {"lost": [(1, 6, "[^1] has no note: write [^1]: and the note on a line of its own"), (9, 13, "[^2] has no note: write [^2]: and the note on a line of its own")]}),
-    ("![a](b.png)", "![a]()", {"alt": [(2, 3)], "links": [(5, "b.png")]}),
+    ("![a](b.png)", "¦a¦", {"alt": [(2, 3)], "links": [(5, "b.png")]}),
     ("![a][r]", "![a][r]", {"alt": [(2, 3)], "lost": [(4, 7, "[r] leads nowhere: write [r]: and the address on a line of its own")]}),
     ("![a] b", "![a] b", {}), ("`a` b", "○ b", {"span of code": [(0, 3)], "code": [(1, "a")]}),
     ("``a ` b`` c", "○ c", {"span of code": [(0, 9)], "code": [(2, "a ` b")]}), ("`a b", "`a b", {}),
@@ -402,7 +405,7 @@ def read_of(source: str) -> tuple[str, dict[str, Any]]:
     ("<a@b.org> c", "○ c", {}), ("(www.x.org) a", "(○) a", {}), ("see https://x.org, a", "see ○ a", {}),
     ("a `b` c `d e", "a ○ c `d e", {"span of code": [(2, 5)], "code": [(3, "b")]}),
     ("`a`` `", "○", {"span of code": [(0, 6)], "code": [(1, "a`` ")]}),
-    ('[a](b.md "c" ) d', '[a](¦"c") d', {"alt": [(8, 12)], "links": [(4, "b.md")]}),
+    ('[a](b.md "c" ) d', 'a¦"c"¦ d', {"alt": [(8, 12)], "links": [(4, "b.md")]}),
     ("a `b`\n\nc `d`", "a ○¦¦c ○", {"span of code": [(2, 5), (9, 12)], "code": [(3, "b"), (10, "d")]}), ("[a]:b\n", "     \n", {"links": [(4, "b")]}),
     ("Look [^1]x\n\n [^1]: y\n\n    [^2]: z", "Look x¦¦       y¦¦          z", {}), ("*a*{ .c #d } e", "a e", {}),
     ('*a*{ title="b c" } d', "a¦b c¦ d", {"alt": [(12, 15)]}), ("{: .c x=y } a", " a", {}), ("a { b } c", "a { b } c", {}),
@@ -422,9 +425,9 @@ def read_of(source: str) -> tuple[str, dict[str, Any]]:
     ("a <!-- b <!-- c", "a <!-- b <!-- c", {"broken": [(2, "a comment is never closed: it ends with -->")]}),
     ("```a ``b` c", "○b` c", {"span of code": [(0, 7)], "code": [(2, "`a ")]}), ("a $$x$$", "a $$x$$", {}), ("$$x$$ b", "$$x$$ b", {}),
     ("a \\begin{align}x\\end{align} b", "a \\begin{align}x\\end{align} b", {}), ("[r]: Xu.md", "          ", {"links": [(5, "Xu.md")]}),
-    ("[a](Xu.md) b", "[a]() b", {"links": [(4, "Xu.md")]}),
+    ("[a](Xu.md) b", "a b", {"links": [(4, "Xu.md")]}),
     ('a\n\n[r]: u.md "t"  \n\nb', "a¦¦          ¦t¦  ¦¦b", {"alt": [(13, 16)], "links": [(8, "u.md")]}),
-    ("a\n\n![b](c.png) d", "a¦¦![b]() d", {"alt": [(5, 6)], "links": [(8, "c.png")]}),
+    ("a\n\n![b](c.png) d", "a¦¦¦b¦ d", {"alt": [(5, 6)], "links": [(8, "c.png")]}),
     ("a\nb\n---\n\nc\n---", "a\nb\n---¦¦c\n---", {"heading": [(9, 10)], "headings": [(9, 10, 2, "c")]}),
     ("<p>x</p>\n\na `b\n\nc` d", "¦x¦¦¦a `b¦¦c` d", {}),
 ])  # fmt: skip
@@ -496,3 +499,12 @@ def test_what_stands_within_a_paragraph(source: str, words: str, found: dict[str
 ])  # fmt: skip
 def test_which_lines_are_code_raw_html_or_the_end_of_a_sentence(source: str, words: str, found: dict[str, Any]) -> None:
     assert read_of(source) == (words, found)
+
+
+def test_a_page_that_is_no_text_in_utf_8_is_none(tmp_path: Path) -> None:
+    file = tmp_path / "x.md"
+    for data, text in ((b"a\r\n\xc3\xa9", "a\né"), (b"a\0b", None), (b"\xe9", None)):
+        file.write_bytes(data)
+        assert scan.source_of(file) == text
+    assert scan.source_of(tmp_path / "none.md") is None
+    assert scan.source_of(tmp_path) is None
