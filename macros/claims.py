@@ -115,7 +115,7 @@ def _unit_of(words: str, quote: str) -> Unit | None:
     words = words.strip()
     if not words:
         return None
-    if words in ("fold", "-fold"):
+    if words == "fold":
         return UNITS["×"]
     try:
         return unit(words)

@@ -357,6 +357,16 @@ UNITS_IN_ORDER = ", ".join(UNITS)
     ("a thousand orders of magnitude", (0.06,), '"a thousand orders of magnitude" holds a power of ten beyond 300'),
     ("60 milisecond", (0.06,), 'cannot read "60 milisecond": "milisecond" is not a unit this site uses; did you mean millisecond?'),
     ("60 furlongs", (0.06,), f'cannot read "60 furlongs": "furlongs" is not a unit this site uses: {UNITS_IN_ORDER}'),
+    ("60 mss", (0.06,), f'cannot read "60 mss": "mss" is not a unit this site uses: {UNITS_IN_ORDER}'),
+    ("60 gigs", (0.06,), f'cannot read "60 gigs": "gigs" is not a unit this site uses: {UNITS_IN_ORDER}'),
+    ("60 minz", (0.06,), 'cannot read "60 minz": "minz" is not a unit this site uses; did you mean min?'),
+    ("four furlongs", (0.06,), f'cannot read "four furlongs": "furlongs" is not a unit this site uses: {UNITS_IN_ORDER}'),
+    ("[3, 4] furlongs", (0.06,), f'cannot read "[3, 4] furlongs": "furlongs" is not a unit this site uses: {UNITS_IN_ORDER}'),
+    ("3 furlongs–4 ms", (0.06,), f'cannot read "3 furlongs–4 ms": "furlongs" is not a unit this site uses: {UNITS_IN_ORDER}'),
+    ("3–4 furlongs", (0.06,), f'cannot read "3–4 furlongs": "furlongs" is not a unit this site uses: {UNITS_IN_ORDER}'),
+    ("[3, soon]", (0.06,), '"[3, soon]" holds no number this site can read'),
+    ("one part in soon", (0.06,), '"one part in soon" holds no number this site can read'),
+    ("Only 60 ms", (0.06,), 'cannot read "Only 60 ms": put "Only" before the call'),
     ("60 Mb", (0.06,), 'cannot read "60 Mb": "Mb" is ambiguous: write MB or Mbit/s'),
     ("1,5 ms", (0.06,), 'cannot read "1,5 ms": write 1.5 ms, with a point'),
     ("0,125 ms", (0.06,), 'cannot read "0,125 ms": write 0.125 ms, with a point'),
@@ -532,7 +542,8 @@ def test_where_the_digits_of_a_quote_stand(words: str, spots: list[tuple[str, in
     ("one part in a million", Fraction(1, 10**6), "", "=", False), ("one million bytes", 10**6, "B", "=", False), ("two billion", 2 * 10**9, "", "=", False), ("nine hundred ninety-nine", 999, "", "=", False),
     ("ten thousand and twenty", 10_020, "", "=", False), ("two hundred thousand", 200_000, "", "=", False), ("a thousand one hundred", 1100, "", "=", False), ("10^300 B", 10**300, "B", "=", False),
     ("1e-300 s", Fraction(1, 10**300), "s", "=", False), ("zero", 0, "", "=", False), ("roughly ≈".replace(" ≈", " 4"), 4, "", "=", False), ("some 4", 4, "", "=", False), ("approximately 4", 4, "", "=", False),
-    ("around 4", 4, "", "=", False), ("below 4", 4, "", "<", False), ("above 4", 4, "", ">", False), ("no fewer than 4", 4, "", "≥", False), ("<4", 4, "", "<", False), (">=4", 4, "", "≥", False),
+    ("an hundred", 100, "", "=", False), ("10^-0300 s", Fraction(1, 10**300), "s", "=", False), ("×10^3", 1000, "×", "=", False), ("160-B", 160, "B", "=", False),
+    ("over an order of magnitude", 1, "×", ">", True), ("at least every third", 3, "", "≥", False), ("sixty-millisecond", Fraction(60), "ms", "=", False), ("around 4", 4, "", "=", False), ("below 4", 4, "", "<", False), ("above 4", 4, "", ">", False), ("no fewer than 4", 4, "", "≥", False), ("<4", 4, "", "<", False), (">=4", 4, "", "≥", False),
 ])  # fmt: skip
 def test_what_words_and_bounds_claim(words: str, value: Any, unit: str, sign: str, magnitude: bool) -> None:
     [claim] = read(words)
@@ -540,7 +551,7 @@ def test_what_words_and_bounds_claim(words: str, value: Any, unit: str, sign: st
 
 
 @pytest.mark.parametrize("words", [
-    "under60 ms", "overall 60 ms", "some60", "301 orders of magnitude", "three hundred and one orders of magnitude", "one part in under 10", "one part in zero", "every first", "every", "second",
+    "under6 ms", "60-", "10^000300 s", "four Xms", "one part in one part in ten", "under 10–20 ms", "under60 ms", "overall 60 ms", "some60", "301 orders of magnitude", "three hundred and one orders of magnitude", "one part in under 10", "one part in zero", "every first", "every", "second",
     "four-fold fold", "2 orders of magnitude", "two orders of", "one part in", "twenty ten", "[3, 4] mss", "10^1.5 s", "x 4 ms", "100000e1 ms".replace("1 ms", "100000 ms"), "1×10^ ms",
 ])  # fmt: skip
 def test_words_that_claim_no_number_are_refused(words: str) -> None:
@@ -629,6 +640,15 @@ def test_what_a_formula_puts_on_a_page() -> None:
         assert ('display="block"' in piece.html) is (block and not numbers)
         assert ("<wbr>" in piece.html) is (block and numbers)
     assert "60.0" in bound(lambda: calls.formula(one, numbers=True, result="60.0 ms"))[0].html
+
+
+def test_a_formula_stands_in_the_line_and_is_one_of_a_number_of_the_book() -> None:
+    from perfmodel.book import LEDGER
+
+    piece = calls.formula(of(LEDGER["sync.one_gpu"]))
+    assert (piece.kind, piece.html.startswith("<span ")) == ("formula", True)
+    with pytest.raises(QuoteError, match="takes one number of the book, such as"):
+        calls.formula("60 ms")
 
 
 def test_a_name_unlike_any_is_told_all() -> None:
