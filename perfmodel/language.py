@@ -162,6 +162,8 @@ def read(source: str) -> Program:
         return _program(tree)
     except SyntaxError as error:
         raise ValueError(f"line {error.lineno or 1}: a program must be Python, got {error.msg}") from None
+    except UnicodeError:
+        raise ValueError("line 1: a program must be Python, got half a character") from None
     except (RecursionError, MemoryError):  # both are how CPython's parser says that it is out of stack
         raise ValueError(f"line 1: an expression must be nested at most {MOST_DEPTH} deep, got far more") from None
 

@@ -274,7 +274,9 @@ def test_a_page_that_is_not_utf_8_is_named_and_the_rest_is_read(tmp_path: Path, 
     (folder / "a.md").write_bytes("---\ntitle: Ä page\n---\nIt takes 61 ms.\n".encode(encoding))
     (folder / "b.md").write_text(f"{FRONT}It takes 61 ms.\n", encoding="utf-8")
     before = (folder / "a.md").read_bytes()
-    found = audit_sources(docs=folder).faults
+    audit = audit_sources(docs=folder)
+    assert (audit.pages["docs/a.md"].path, audit.pages["docs/a.md"].source) == ("docs/a.md", "")
+    found = audit.faults
     assert str(found[0]) == "docs/a.md:1:1: this page is not saved as UTF-8: save it again with that encoding"
     assert [(f.path, f.line) for f in found[1:]] == [("docs/b.md", 4)]
     apply_fixes(folder)

@@ -22,7 +22,7 @@ from perfmodel.book import LEDGER
 from perfmodel.number import Ledger
 from verify.audited import FRONT, audit_one, source_of
 from verify.checkout import ROOT
-from verify.planted import ACT6
+from verify.planted import ACT2, ACT6
 
 BOOK = "perfmodel/book"
 
@@ -101,11 +101,16 @@ def test_a_given_changed_by_one_per_cent_is_named_with_its_pin(monkeypatch: pyte
     line = source[: source.index(old)].count("\n") + 1
     pin = [*source_of(PINS).split("\n")].index(next(row for row in source_of(PINS).split("\n") if row.startswith("sync.link,"))) + 1
     ledger = rebuilt(monkeypatch, {"act6": (old, '_given("sync.link", 16.16 * GB')})
-    found = audit_sources(book=ledger).faults
+    misspelt = source_of(ACT2) + '\n[= figure("quue-depth") =]\n'
+    found = audit_sources(book=ledger, overrides={ACT2: misspelt}).faults
     assert any(
         str(f).startswith(f"{BOOK}/act6.py:{line}:1: sync.link is 16.16 GB/s, but {PINS}:{pin} pins 16 GB/s (") for f in found
     )
     assert any(f.path == ACT6 and "for sync.link, the model says 16 GB/s" not in f.message for f in found)
+    assert any(
+        f.path == "macros/figures/act6.py" and "for scale.ring_eight, the model says 17.3 ms" in f.message for f in found
+    )  # of this book
+    assert [f.message for f in found if f.path == ACT2] == ["there is no figure quue-depth; did you mean queue-depth?"]
 
 
 def shifted(by: float) -> Ledger:
