@@ -94,6 +94,9 @@ _CURLY = "“”„‟‘’‚′″«»"
 # A call that cannot be read ends at its =], or, when that belongs to another call, at its last parenthesis.
 _EXTENT = re.compile(r"\[=(?:(?!\[=|\n[ \t]*\n).)*?=\]", re.DOTALL)
 _REMNANT = re.compile(r"\[(?:=|%|##)(?:(?!\[=)[^)\n])*\)?")
+_SIGN = re.compile(
+    r"(?<=\[=)[-+]|(?<=\[%)[-+]|(?<=\[##)[-+]|[-+](?=(?:=|%|##)\])"
+)  # the lexer drops blanks there, and then miscounts
 MACROS: set[str] = set(CALLS)  # every name that a page may call; the audit adds its own
 
 
@@ -107,7 +110,7 @@ class _Block(NamedTuple):
 
 def _lex(source: str) -> tuple[list[_Block], list[_Block]]:
     """Every call that can be read, and every one that can't with what is wrong. After an error its opening is blanked and all is read again."""
-    text = source
+    text = _SIGN.sub(" ", source)
     broken: dict[int, _Block] = {}
     while True:
         found: list[_Block] = []
@@ -147,8 +150,12 @@ def _lex(source: str) -> tuple[list[_Block], list[_Block]]:
             text = text[:start] + "  " + text[start + 2 :]
             continue
         ends = ("end", "else", "elif")
-        opening = [s for s in statements if not text[s.start + 2 :].lstrip("-+ \t\n").startswith(ends)]
-        return found, [*broken.values(), *opening]
+        opening = [s for s in statements if not text[s.start + 2 :].lstrip().startswith(ends)]
+        signed = [b for b in found if {source[b.start + 2], source[b.end - 3]} & {"-", "+"}]
+        refused = [
+            b._replace(words=f"{_short(source[b.start : b.end])} has a sign beside its brackets: a call is [= … =]") for b in signed
+        ]
+        return [b for b in found if b not in signed], [*broken.values(), *(opening or statements), *refused]
 
 
 def _explain(inside: str, message: str) -> str:

@@ -110,7 +110,7 @@ def test_a_given_changed_by_one_per_cent_is_named_with_its_pin(monkeypatch: pyte
     assert any(
         f.path == "macros/figures/act6.py" and "for scale.ring_eight, the model says 17.3 ms" in f.message for f in found
     )  # of this book
-    assert [f.message for f in found if f.path == ACT2] == ["there is no figure quue-depth; did you mean queue-depth?"]
+    assert [f.message for f in found if f.path == ACT2] == ['there is no figure "quue-depth"; did you mean queue-depth?']
 
 
 def shifted(by: float) -> Ledger:

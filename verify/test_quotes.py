@@ -642,6 +642,10 @@ def test_what_a_formula_puts_on_a_page() -> None:
     assert "60.0" in bound(lambda: calls.formula(one, numbers=True, result="60.0 ms"))[0].html
 
 
+def test_what_is_to_be_written_instead_has_plain_blanks() -> None:
+    assert (QuoteError("60\u00a0ms").fix, QuoteError("x", "60\u00a0ms").fix) == ("", "60 ms")
+
+
 def test_a_formula_stands_in_the_line_and_is_one_of_a_number_of_the_book() -> None:
     from perfmodel.book import LEDGER
 

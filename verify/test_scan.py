@@ -19,6 +19,7 @@ from macros import naked, prose, scan
 from macros.audit import CALLABLE
 from macros.markdown import read
 from macros.prose import DROP, OTHER, QUOTE, STOP, Prose
+from macros.scan import Fault
 from verify.checkout import ROOT
 
 steady = settings(derandomize=True, deadline=None, max_examples=200)
@@ -503,8 +504,75 @@ def test_which_lines_are_code_raw_html_or_the_end_of_a_sentence(source: str, wor
 
 def test_a_page_that_is_no_text_in_utf_8_is_none(tmp_path: Path) -> None:
     file = tmp_path / "x.md"
-    for data, text in ((b"a\r\n\xc3\xa9", "a\né"), (b"a\0b", None), (b"\xe9", None)):
+    for data, text in ((b"a\r\n\xc3\xa9\rb\n", "a\né\nb\n"), (b"a\0b", None), (b"\xe9", None)):
         file.write_bytes(data)
         assert scan.source_of(file) == text
     assert scan.source_of(tmp_path / "none.md") is None
     assert scan.source_of(tmp_path) is None
+
+
+@pytest.mark.parametrize(("source", "calls", "broken"), [
+    ('[= q("1", a.b) =] and [= r(', [(0, 17, 'q("1", a.b)')], [(22, 27, '[= r( is never closed: a call ends with =]')]),
+    ('[= a [= b =]', [(5, 12, 'b')], [(0, 5, '[= a is never closed: a call ends with =]')]),
+    ('a [= a\n\nb =] c', [], [(2, 6, '[= a is never closed: a call ends with =]')]),
+    ('[= a\n \t\nb', [], [(0, 4, '[= a is never closed: a call ends with =]')]),
+    ('[% if x %] a [% endif %]', [], [(0, 10, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('a [## c ##] [= a =]', [(12, 19, 'a')], []),
+    ('[## c', [], [(0, 5, 'a comment is never closed: it ends with ##]')]),
+    ('x [= "a =] [= b =]', [(11, 18, 'b')], [(2, 10, '[= "a =] opens a quote that it does not close: every " needs its partner')]),
+    ('[% raw %]x[% endraw %]', [], [(0, 2, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('[= (', [], [(0, 4, '[= ( is never closed: a call ends with =]')]),
+    ('[= a ( =] b', [], [(0, 9, "[= a ( =] cannot be read: unexpected ']', expected ')'")]),
+    ('[=\n=] c', [(0, 5, '')], []),
+    ('[= a ==] b', [], [(0, 8, "[= a ==] cannot be read: unexpected ']'")]),
+    ('[= a = ] [= b =]', [(9, 16, 'b')], [(0, 9, '[= a = ] is never closed: a call ends with =]')]),
+    ('[% x', [], [(0, 4, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('[[= a =]]', [(1, 8, 'a')], []),
+    ('[= a[ =] b', [], [(0, 8, '[= a[ =] cannot be read: unexpected end of template')]),
+    ('a\n[= "b" =]\n', [(2, 11, '"b"')], []),
+    ('[= {"a": 1} =]', [(0, 14, '{"a": 1}')], []),
+    ('[= } =]', [], [(0, 7, "[= } =] cannot be read: unexpected '}'")]),
+    ('x [= ] =]', [], [(2, 9, "[= ] =] cannot be read: unexpected ']'")]),
+    ('a [= ) =] b [= c =]', [(12, 19, 'c')], [(2, 9, "[= ) =] cannot be read: unexpected ')'")]),
+    ('[= $ =] b', [], [(0, 7, "[= $ =] cannot be read: unexpected char '$' at 3")]),
+    ('[= a [= b [= c =] d', [(10, 17, 'c')], [(0, 5, '[= a is never closed: a call ends with =]'), (5, 10, '[= b is never closed: a call ends with =]')]),
+    ('[= "[= a" =] b', [], [(0, 4, '[= " is never closed: a call ends with =]'), (4, 12, '[= a" =] opens a quote that it does not close: every " needs its partner')]),
+    ('[= a "=]" =]', [], [(0, 8, '[= a "=] opens a quote that it does not close: every " needs its partner')]),
+    ('[% for a in b %]', [], [(0, 16, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('[= [a, [= b =]', [(7, 14, 'b')], [(0, 7, '[= [a, is never closed: a call ends with =]')]),
+    ('[= x[=y =]', [(4, 10, 'y')], [(0, 4, '[= x is never closed: a call ends with =]')]),
+    ('a    [=- b -=] 60 [= c =]', [(18, 25, 'c')], [(5, 14, '[=- b -=] has a sign beside its brackets: a call is [= … =]')]),
+    ('a  [=+b =] [= d =]', [(11, 18, 'd')], [(3, 10, '[=+b =] has a sign beside its brackets: a call is [= … =]')]),
+    ('a  [%- set x = 1 -%]   [= c =]', [(23, 30, 'c')], [(3, 20, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('a  [##- b -##]  [= c =]', [(16, 23, 'c')], []),
+    ('[= a -=] b', [], [(0, 8, '[= a -=] has a sign beside its brackets: a call is [= … =]')]),
+    ('[=-=]', [], [(0, 5, '[=-=] has a sign beside its brackets: a call is [= … =]')]),
+    ('[==]', [(0, 4, '')], []),
+    ('[= a', [], [(0, 4, '[= a is never closed: a call ends with =]')]),
+    ('  a [= $ =] [= "b =]', [], [(4, 11, "[= $ =] cannot be read: unexpected char '$' at 7"), (12, 20, '[= "b =] opens a quote that it does not close: every " needs its partner')]),
+    ('a [= b %] c =]', [], [(2, 14, "[= b %] c =] cannot be read: unexpected ']'")]),
+    ('[% end %]', [], [(0, 9, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('[%- else -%]', [], [(0, 12, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('a [% b', [], [(2, 6, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('[ a [## c d', [], [(4, 11, 'a comment is never closed: it ends with ##]')]),
+    ('[a] [## c', [], [(4, 9, 'a comment is never closed: it ends with ##]')]),
+    ('[% raw %] x', [], [(0, 11, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('a\n[## b', [], [(2, 7, 'a comment is never closed: it ends with ##]')]),
+    ('[a] [% raw %] x [b', [], [(4, 18, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('[= \'"\' + "x =]" =]', [], [(0, 14, '[= \'"\' + "x =] cannot be read: it runs into the next call')]),
+    ('a [= b =] [c [## d', [(2, 9, 'b')], [(13, 18, 'a comment is never closed: it ends with ##]')]),
+    ('[## a ##] [## b', [], [(10, 15, 'a comment is never closed: it ends with ##]')]),
+])  # fmt: skip
+def test_where_a_call_begins_and_ends_and_what_is_wrong_with_one_that_cannot_be_read(
+    source: str, calls: list[tuple[int, int, str]], broken: list[tuple[int, int, str]]
+) -> None:
+    assert scan._lex(source) == (calls, broken)
+
+
+def test_a_fault_names_the_page_and_nothing_to_write_instead() -> None:
+    said = Fault("x.md", 1, 3, "[= ( is never closed: a call ends with =]", "broken", "", "")
+    assert scan.scan("x.md", "# [= (").faults == scan.scan_literal("x.md", "# [= (").faults == [said]
+
+
+def test_the_longest_of_what_is_bound_is_masked_first() -> None:
+    assert prose.mask("a b, b", ["b", " ", "a b"]).replace(DROP, "") == f"{QUOTE}, {QUOTE}"
