@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from macros import calls, claims, quotes, text
 from macros.claims import Claim, read
-from macros.quantity import Drift, Quantity, QuoteError, groups, near, of
+from macros.quantity import Drift, Quantity, QuoteError, groups, near, of, unknown
 from macros.quantity import shown as quantity_text
 from perfmodel.number import Ledger
 from perfmodel.sources import HERE
@@ -640,6 +640,10 @@ def test_what_a_formula_puts_on_a_page() -> None:
         assert ('display="block"' in piece.html) is (block and not numbers)
         assert ("<wbr>" in piece.html) is (block and numbers)
     assert "60.0" in bound(lambda: calls.formula(one, numbers=True, result="60.0 ms"))[0].html
+
+
+def test_a_name_that_is_half_of_another_is_told_that() -> None:
+    assert unknown("wrong_", ["sizes.wrong_from"]) == "wrong_ is not a number of the book; did you mean sizes.wrong_from?"
 
 
 def test_what_is_to_be_written_instead_has_plain_blanks() -> None:
