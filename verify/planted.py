@@ -271,6 +271,7 @@ BROKEN: tuple[Planted, ...] = (
 
 # A number, a number in words or a comparison that is bound to nothing.
 NAKED: tuple[Planted, ...] = (
+    Planted("in the title of a call over several lines", '▸[= code("multiple_gpus.py",\n    "allreduce", title="in 60 ms") =]', "a naked number in the title: 60 ms"),
     Planted("a comparison whose word is a link", "It is [▸faster](../lab.md) than that.", "a comparison: faster than"),
     Planted("a comparison that ends in a link", "It is ▸faster [than *all* of it](../lab.md).", "a comparison: faster than"),
     Planted("a comparison in a link by a short name", "It is [▸faster] than that.\n\n[faster]: ../lab.md", "a comparison: faster than"),

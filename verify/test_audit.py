@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from macros import audit as auditing
 from macros import figures
 from macros.audit import CALLABLE, EXEMPT, NAMED, Audit, apply_fixes, audit_sources, matching
-from macros.calls import Recorder, Use, recording
+from macros.calls import Piece, Recorder, Use, recording
 from macros.evaluate import Evaluator, _places, speaker
 from macros.formulas import COMMANDS
 from macros.frontmatter import CONFIG
@@ -410,7 +410,10 @@ def test_the_words_of_a_figure_are_shown_and_what_is_wrong_in_them_is_named(tmp_
     ]  # fmt: skip
     file.write_text("WORDS = (\n" + "".join(f"    {part!r}\n" for part in words) + ")\n", encoding="utf-8")
     with recording(Recorder()) as recorder:
+        say("It takes 9 ms.")
+        assert len(recorder.faults) == 1
         html, plain = say("".join(words))
+        recorder.faults.pop(0)  # that of the other words, which is kept
     assert plain == 'It q("61 ms", sync.one_gpu) and 60\u00a0ms or more,\n figure("x") [= “x” =] 62.7 ms.'
     assert html == plain.replace("60\u00a0ms", '<span class="q" data-q="sync.one_gpu">60\u00a0ms</span>')
     shown = "macros/figures/x.py"
@@ -433,6 +436,26 @@ def test_the_words_of_a_figure_are_shown_and_what_is_wrong_in_them_is_named(tmp_
             'a naked number: 62.7 ms; bind it: [= q("62.7 ms", name) =], or say why not: [= plain("62.7 ms", why="…") =]',
         ),
     ]
+
+
+@pytest.mark.parametrize(("error", "says"), [
+    (TypeError("make() missing 1 argument of g() too"), "figure(…) missing 1 argument of g() too: it is called as figure("),
+    (ValueError("an argument is wrong"), "figure(…) failed: ValueError: an argument is wrong"),
+    (TypeError("make() is wrong"), "figure(…) failed: TypeError: make() is wrong"),
+])  # fmt: skip
+def test_an_error_of_a_macro_is_said_in_the_words_of_the_page(error: Exception, says: str) -> None:
+    def fails(name: str) -> Piece:
+        raise error
+
+    evaluator = Evaluator(LEDGER, {**CALLABLE, "figure": fails})
+    [fault] = audit_one("docs/x.md", f'{FRONT}x\n\n[= figure("ring") =]\n', evaluator).faults
+    assert fault.message.startswith(says)
+
+
+def test_a_text_cannot_be_calculated_with() -> None:
+    for expression in ("'a' * 2", "[1] + [2]", "2 - 'a'"):
+        with pytest.raises(QuoteError, match=f"^{re.escape(expression)} cannot be calculated: \\+ - \\* / stand between numbers$"):
+            EVALUATOR.value(expression)
 
 
 def test_a_call_waits_for_a_record_that_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
