@@ -92,8 +92,7 @@ class Page:
 _ENV = Environment(**JINJA, keep_trailing_newline=True)  # type: ignore[arg-type]
 _CURLY = "“”„‟‘’‚′″«»"
 # A call that cannot be read ends at its =], or, when that belongs to another call, at its last parenthesis.
-_EXTENT = re.compile(r"\[=(?:(?!\[=|\n[ \t]*\n).)*?=\]", re.DOTALL)
-_REMNANT = re.compile(r"\[(?:=|%|##)(?:(?!\[=)[^)\n])*\)?")
+_EXTENT = re.compile(r"\[=(?:(?!\[=|\n[ \t]*\n).)*?=\]|\[(?:=|%|##)(?:(?!\[=)[^)\n])*\)?", re.DOTALL)
 _SIGN = re.compile(
     r"(?<=\[=)[-+]|(?<=\[%)[-+]|(?<=\[##)[-+]|[-+](?=(?:=|%|##)\])"
 )  # the lexer drops blanks there, and then miscounts
@@ -115,8 +114,9 @@ def _lex(source: str) -> tuple[list[_Block], list[_Block]]:
     while True:
         found: list[_Block] = []
         statements: list[_Block] = []
-        offset, opened = 0, -1
-        pieces: list[str] = []
+        offset = 0
+        opened: int | None = None
+        pieces: list[str]
         try:
             for _line, kind, value in _ENV.lexer.tokeniter(text, None):
                 if kind in ("variable_begin", "block_begin", "comment_begin", "raw_begin"):
@@ -125,29 +125,26 @@ def _lex(source: str) -> tuple[list[_Block], list[_Block]]:
                         statements.append(
                             _Block(offset, offset + 2, "a page holds calls, not statements: [% … %] belongs in a macro")
                         )
-                elif kind == "variable_end":
+                elif kind == "variable_end" and opened is not None:
                     found.append(_Block(opened, offset + len(value), "".join(pieces).strip()))
-                    opened = -1
+                    opened = None
                 elif kind in ("block_end", "comment_end", "raw_end"):
                     if kind == "block_end":
                         statements[-1] = statements[-1]._replace(end=offset + len(value))
-                    opened = -1
-                elif opened >= 0 and text.startswith(OPEN, opened):
+                    opened = None
+                elif opened is not None and text.startswith(OPEN, opened):
                     pieces.append(value)
                     if OPEN in value or CLOSE in value or re.search(r"\n[ \t]*\n", value) or "".join(pieces[-2:]) == OPEN:
                         raise TemplateSyntaxError("it runs into the next call", 1)
                 offset += len(value)
-            if opened >= 0:
+            if opened is not None:
                 raise TemplateSyntaxError("unexpected end of template", 1)
         except TemplateSyntaxError as error:
-            # The lexer has gone wrong inside what began last.
-            start = opened if opened >= 0 else text.rfind("[", 0, offset + 2)
-            if start < 0:
-                return found, [*broken.values(), _Block(offset, offset, f"cannot be read: {error.message}")]
-            extent = _EXTENT.match(text, start) or _REMNANT.match(text, start)
-            end = extent.end() if extent else start + 2
-            broken[start] = _Block(start, end, _explain(text[start:end], str(error.message)))
-            text = text[:start] + "  " + text[start + 2 :]
+            if opened is None:  # the lexer can only go wrong inside what began last
+                raise
+            inside = next(_EXTENT.finditer(text, opened))[0]
+            broken[opened] = _Block(opened, opened + len(inside), _explain(inside, str(error.message)))
+            text = text[:opened] + "  " + text[opened + 2 :]
             continue
         ends = ("end", "else", "elif")
         opening = [s for s in statements if not text[s.start + 2 :].lstrip().startswith(ends)]

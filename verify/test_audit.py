@@ -17,7 +17,7 @@ from macros import audit as auditing
 from macros import figures
 from macros.audit import CALLABLE, EXEMPT, NAMED, Audit, apply_fixes, audit_sources, matching
 from macros.calls import Piece, Recorder, Use, recording
-from macros.evaluate import Evaluator, _places, speaker
+from macros.evaluate import Evaluator, _places, speaker, using
 from macros.formulas import COMMANDS
 from macros.frontmatter import CONFIG
 from macros.quantity import QuoteError
@@ -436,6 +436,15 @@ def test_the_words_of_a_figure_are_shown_and_what_is_wrong_in_them_is_named(tmp_
             'a naked number: 62.7 ms; bind it: [= q("62.7 ms", name) =], or say why not: [= plain("62.7 ms", why="…") =]',
         ),
     ]
+
+
+def test_the_words_of_a_figure_know_what_the_book_has_learned_since(tmp_path: Path) -> None:
+    ledger, say = Ledger(), speaker(str(tmp_path / "macros" / "x.py"))
+    for name in ("a.b", "a.c"):
+        ledger.given(name, 0.06, "ms", "a number for a test", TEST)
+        with using(ledger), recording(Recorder()) as recorder:
+            say(f'[= q("60 ms", {name}) =]')
+        assert recorder.faults == []
 
 
 @pytest.mark.parametrize(("error", "says"), [

@@ -294,6 +294,8 @@ def test_a_number_ends_where_it_should() -> None:
         (0.00009, 1, "µs"),
     ):
         assert wording.in_units(value, sizes, names, prefer).endswith("\u00a0" + unit), value
+    for value, unit in ((9999.5, "s"), (10_000 - 1e-9, "ks")):
+        assert wording.in_units(value, [1.0, 1000.0], ["s", "ks"], 0).endswith("\u00a0" + unit)
     assert wording.in_units(10_000 * 1e-6 - 1e-15, sizes, names, 0) == "10\u00a0ms"
     assert wording.in_units(1 - 1e-13, [1e-6, 1.0], ["µs", "s"], 0).endswith("\u00a0s")
 

@@ -248,6 +248,7 @@ def test_a_program_that_fails_still_counts() -> None:
     with refuses("line 3: a whole number may have at most 1000 bits, got 2 ** 1000"):
         program.evaluate("def f(x):\n    y = x + 0\n    return 2 ** y\nf(1000)")
     assert program.evaluate("2 ** 999 // 2 ** 989") == 1024
+    assert program.evaluate("x = 2\n-x - -x * 3") == 4
 
 
 REFUSED = {

@@ -646,6 +646,11 @@ def test_a_name_that_is_half_of_another_is_told_that() -> None:
     assert unknown("wrong_", ["sizes.wrong_from"]) == "wrong_ is not a number of the book; did you mean sizes.wrong_from?"
 
 
+def test_a_number_in_words_is_exact_in_its_unit() -> None:
+    assert quotes.holds(read("sixty milliseconds")[0], 0.06)
+    assert not quotes.holds(read("sixty milliseconds")[0], 0.0601)
+
+
 def test_what_is_to_be_written_instead_has_plain_blanks() -> None:
     assert (QuoteError("60\u00a0ms").fix, QuoteError("x", "60\u00a0ms").fix) == ("", "60 ms")
 

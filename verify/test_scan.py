@@ -384,6 +384,7 @@ def read_of(source: str) -> tuple[str, dict[str, Any]]:
     ("[r]: u.md (t)\n", "          ¦t¦\n", {"alt": [(10, 13)], "links": [(5, "u.md")]}),
     ("[r]: u.md\n---\n", "[r]: u.md\n---\n", {"heading": [(0, 9)], "headings": [(0, 9, 2, "[r]: u.md")]}),
     ("[a][b] c", "[a][b] c", {"lost": [(3, 6, "[b] leads nowhere: write [b]: and the address on a line of its own")]}),
+    ("[x], [a b][] c\n\n[a b]: v", "[x], a b c¦¦        ", {"links": [(23, "v")]}),
     ("[a b] [] c [r] [d]\n\n[R]: u\n[A b]: v", "a b c r [d]¦¦      \n        ", {"links": [(25, "u"), (34, "v")]}),
     ("[![a](b.png) c [d]](e.md) [f", "¦a¦ c [d] [f", {"alt": [(3, 4)], "links": [(6, "b.png"), (20, "e.md")]}),
     ("[a][] c\n", "[a][] c\n", {}), ("a] [b]", "a] [b]", {}), ("a[^1] b\n\n[^1]: c\n", "a b¦¦      c\n", {}),
@@ -562,6 +563,10 @@ def test_a_page_that_is_no_text_in_utf_8_is_none(tmp_path: Path) -> None:
     ('[= \'"\' + "x =]" =]', [], [(0, 14, '[= \'"\' + "x =] cannot be read: it runs into the next call')]),
     ('a [= b =] [c [## d', [(2, 9, 'b')], [(13, 18, 'a comment is never closed: it ends with ##]')]),
     ('[## a ##] [## b', [], [(10, 15, 'a comment is never closed: it ends with ##]')]),
+    ('[= x [=y =] b =]', [(5, 11, 'y')], [(0, 5, '[= x is never closed: a call ends with =]')]),
+    ('[% if a %]b[% elif c %]d[% endif %]', [], [(0, 10, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('[%if a %]b[%else%]d[%endif%]', [], [(0, 9, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
+    ('[= x =] [% elif c %]', [(0, 7, 'x')], [(8, 20, 'a page holds calls, not statements: [% … %] belongs in a macro')]),
 ])  # fmt: skip
 def test_where_a_call_begins_and_ends_and_what_is_wrong_with_one_that_cannot_be_read(
     source: str, calls: list[tuple[int, int, str]], broken: list[tuple[int, int, str]]
@@ -572,6 +577,12 @@ def test_where_a_call_begins_and_ends_and_what_is_wrong_with_one_that_cannot_be_
 def test_a_fault_names_the_page_and_nothing_to_write_instead() -> None:
     said = Fault("x.md", 1, 3, "[= ( is never closed: a call ends with =]", "broken", "", "")
     assert scan.scan("x.md", "# [= (").faults == scan.scan_literal("x.md", "# [= (").faults == [said]
+    assert {(fault.old, fault.fix) for fault in scan.scan("x.md", "# [= (").faults} == {("", "")}
+
+
+def test_what_comes_before_moves_no_fault() -> None:
+    for source, column in (("\ue000\0 [= (", 4), ('[q("1", a)] and =]', 17)):
+        assert scan.scan("x.md", source).faults[-1].column == column
 
 
 def test_the_longest_of_what_is_bound_is_masked_first() -> None:
