@@ -440,7 +440,7 @@ def test_the_words_of_a_figure_are_shown_and_what_is_wrong_in_them_is_named(tmp_
 
 def test_the_words_of_a_figure_know_what_the_book_has_learned_since(tmp_path: Path) -> None:
     ledger, say = Ledger(), speaker(str(tmp_path / "macros" / "x.py"))
-    for name in ("a.b", "a.c"):
+    for name in ("a.b", "c.d"):
         ledger.given(name, 0.06, "ms", "a number for a test", TEST)
         with using(ledger), recording(Recorder()) as recorder:
             say(f'[= q("60 ms", {name}) =]')
