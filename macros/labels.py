@@ -1,6 +1,7 @@
-"""Words that stand in the Python of figures and labs: axes, legends, notes, bars, badges. None holds a number that was typed.
+"""Words that stand in the Python of figures and labs: axes, legends, notes, bars, badges, sentences. None holds a number that was typed.
 
 A drawing is made of computed values, so that a number in its labels is one too: put there by the code, not written into a text.
+The views of labs write HTML, so there a reader's words are what is left without tags, paths and the factors of formulas.
 """
 
 from __future__ import annotations
@@ -13,13 +14,18 @@ from pathlib import Path
 
 from macros import naked, text
 from macros.fingerprint import ROOT
-from macros.prose import OTHER
+from macros.prose import DROP, OTHER, Prose, spoken
 from macros.scan import OPEN, Fault, scan_literal
 
-FOLDER = "macros/figures"
+FIGURES, VIEWS = "macros/figures", "macros/views"
 LABS = "macros/labs.py"
-# What can't be a number is not read, which is most of it: names of the book and of roles, keys, formats.
-_NAME = re.compile(r"[a-z_][\w.-]*|<.*>", re.DOTALL)
+# What can't be a number is not read, which is most of it: names of the book and of roles, keys, formats; and where an axis begins.
+_NAME = re.compile(r"[a-z_][\w.-]*|0")
+# A tag, whole or as far as it goes, or some of its attributes; what it says aloud is read.
+_TAG = re.compile(r"<[^<>]*(?:>|$)|^[^<>]*[\"/]>|(?:(?<!\S)[\w-]+=\"[^\"]*\"\s*)+")
+_PATH = re.compile(rf"[MLHVZmlhvz\d\s.,{OTHER}-]+")
+# In the formula of a lab, which is written out beside its result: the 2 of 2·(n−1) and its 1, and the second that is the ladder's unit.
+_FACTOR = re.compile(r"\d+(?=·)|(?<=[a-z]−)\d+(?=\))|(?<=· )1 s\b")
 PERHAPS = re.compile(
     rf"\d|[^\x00-\x7f–—’“”·]|(?:{'|'.join(text.WORDS)}|twi|thri|hal|doubl|tripl|quarter|third|fold|dozen|magnitude|per\s?cent)",
     re.IGNORECASE,
@@ -30,7 +36,10 @@ _SILENT_CALLS = {"Code", "match", "fullmatch", "search", "sub", "split", "findal
 
 def files(root: Path = ROOT) -> list[str]:
     """The modules whose words are shown."""
-    return [*sorted(f"{FOLDER}/{path.name}" for path in (root / FOLDER).glob("*.py")), LABS]
+    return [
+        *sorted(path.relative_to(root).as_posix() for folder in (FIGURES, VIEWS) for path in (root / folder).glob("*.py")),
+        LABS,
+    ]
 
 
 def check_labels(root: Path = ROOT) -> Iterator[Fault]:
@@ -53,7 +62,7 @@ def typed(file: str, source: str) -> tuple[Fault, ...]:
                 message = "an exemption in Python, where no pin holds it: give the number a name, and quote it"
                 found.append(Fault(file, line, column, message, "unbound"))
             continue
-        shown = scan_literal(file, words).prose.text if OPEN in words else words
+        shown = scan_literal(file, words).prose.text if OPEN in words else _read(words, file.startswith(VIEWS))
         for finding in naked.findings(shown):
             if "comparison" not in finding.rule and finding.rule not in naked.AT_A_CALL:
                 cure = "compute it from the book, as text.show(value(name), unit) does"
@@ -61,7 +70,29 @@ def typed(file: str, source: str) -> tuple[Fault, ...]:
     return tuple(found)
 
 
-def texts(tree: ast.Module) -> Iterator[tuple[ast.Constant | ast.JoinedStr, str]]:
+def _read(words: str, in_a_view: bool) -> str:
+    """What a reader sees or hears of a text: no tags, and in a view no paths of a drawing and no factors of a formula."""
+    if in_a_view and _PATH.fullmatch(words):
+        return ""
+    words = _TAG.sub(lambda m: spoken(m[0], 0, Prose()).replace(DROP, "") or " ", words)
+    return _FACTOR.sub(OTHER, words) if in_a_view else words
+
+
+def _joined(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
+    """The words of texts that are added up, and the nodes that they stand in; None where no text is among them."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            parts = [_joined(left), _joined(right)]
+            if any(parts):
+                return "".join(p[0] if p else OTHER for p in parts), [node, *(part for p in parts if p for part in p[1])]
+        case ast.JoinedStr(values=values):
+            return "".join(str(part.value) if isinstance(part, ast.Constant) else OTHER for part in values), [node]
+        case ast.Constant(value=str() as value):
+            return value, [node]
+    return None
+
+
+def texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
     """The texts of a module that may be shown, without docstrings, names, keys, errors and code. What is computed stands as a mark."""
     silent: set[int] = set()
     nodes = [*ast.walk(tree)]
@@ -84,9 +115,6 @@ def texts(tree: ast.Module) -> Iterator[tuple[ast.Constant | ast.JoinedStr, str]
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in _SILENT_CALLS:
                 silent |= {id(part) for argument in args for part in ast.walk(argument)}
     for node in nodes:
-        if id(node) in silent:
-            continue
-        if isinstance(node, ast.JoinedStr):
-            yield node, "".join(str(part.value) if isinstance(part, ast.Constant) else OTHER for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node, node.value
+        if id(node) not in silent and isinstance(node, ast.expr) and (found := _joined(node)):
+            silent |= {id(part) for part in found[1]}
+            yield node, found[0]

@@ -26,6 +26,8 @@ LABELS = [
     ("a text over lines", 'words = (\n    ▸"goes on "\n    "for 60 ms"\n)', "60 ms"),
     ("an exemption, tight", "words = ▸'[=plain(\"1985\",why=\"a year\")=]'", "an exemption in Python, where no pin holds it"),
     ("a fragment with a call", "words = ▸f'[= q(\"{shown}\", {name}) =] of 60 ms'", "60 ms"),
+    ("in a tag", 'go.Bar(name=▸"<b>60 ms</b>")', "a naked number in a label: 60 ms"),
+    ("texts added up", 'words = ▸"It takes 6" + "0 ms, " + show(x)', "a naked number in a label: 60 ms"),
     ("a name after a docstring", '"""Doc."""\nname = ▸"4 servers"', "4"),
     ("an exemption", "words = ▸'[= plain(\"1985\", why=\"a year\") =]'", "an exemption in Python, where no pin holds it"),
 ]  # fmt: skip
@@ -42,6 +44,28 @@ def f(value):
 """
 
 
+# In the views of labs, which write HTML.
+IN_A_VIEW = [
+    ("a sentence", 'result = ▸"The ring takes 15 ms, not " + time_text(x) + "."', "15 ms"),
+    ("beside a computed one", 'result = "The ring takes " + bold(▸"15 ms") + "."', "15 ms"),
+    (
+        "what a drawing says",
+        """made = ▸'<svg role="img" aria-label="15 ms, of ' + time_text(x) + '" width="' + px(w) + '">'""",
+        "15 ms",
+    ),
+    ("a tag that is cut", """made = ▸'"/><text x="4">15 ms</text><text x="'""", "15 ms"),
+    ("a multiple", 'result = ▸", twice as fast"', "twice"),
+    ("a term of a formula", 'made = ▸"<p>ring: 2·(n−1)·160 MB = "', "160 MB"),
+]
+FREE_IN_A_VIEW = """
+def f(x, n):
+    made = '<rect class="bar" x="' + px(x) + '" y="4" width="12"/>'
+    made += path("grid", "M" + px(x) + " 24v176") + svg(' width="12" height="' + px(n) + '"')
+    made += '" r="5"/>' + words(x, 4.5, "tick", "end", "0") + path("M" + px(x) + " 4l-5 20h5l5 -20z")
+    return "<p>steps: 2·(n−1) = 2·" + str(n - 1) + "</p>" + "t / t<sub>ref</sub> · 1 s = "
+"""
+
+
 @pytest.mark.parametrize(("what", "code", "says"), LABELS, ids=[label[0] for label in LABELS])
 def test_a_number_that_is_typed_into_a_label_is_named_where_it_stands(what: str, code: str, says: str) -> None:
     before = code[: code.index("▸")]
@@ -51,12 +75,24 @@ def test_a_number_that_is_typed_into_a_label_is_named_where_it_stands(what: str,
     assert says in fault.message
 
 
+@pytest.mark.parametrize(("what", "code", "says"), IN_A_VIEW, ids=[label[0] for label in IN_A_VIEW])
+def test_a_number_that_is_typed_into_a_view_is_named_where_it_stands(what: str, code: str, says: str) -> None:
+    [fault] = labels.typed("macros/views/x.py", code.replace("▸", ""))
+    assert (fault.line, fault.column) == (1, code.index("▸") + 1)
+    assert says in fault.message
+
+
+def test_paths_and_factors_are_free_in_a_view_alone() -> None:
+    assert [str(fault) for fault in labels.typed("macros/views/x.py", FREE_IN_A_VIEW)] == []
+    assert len(labels.typed("macros/figures/x.py", 'a = "2·(n−1)"; b = "M4 24v176"')) == 4
+
+
 def test_what_is_computed_or_no_label_is_free() -> None:
     assert [str(fault) for fault in labels.typed("macros/figures/x.py", FREE)] == []
 
 
 def test_every_module_of_figures_is_read() -> None:
-    assert {"macros/figures/act6.py", "macros/figures/reality.py", "macros/labs.py"} <= {*labels.files()}
+    assert {"macros/figures/act6.py", "macros/figures/reality.py", "macros/views/ring.py", "macros/labs.py"} <= {*labels.files()}
     assert [*labels.check_labels()] == []
 
 

@@ -20,7 +20,7 @@ def ladder_view(values: list[float], names: list[str], numbers: list[float], wid
     reference = half_up(values[0])
     one = numbers[reference]
     last = len(numbers) - 1
-    result = "If “" + names[reference] + "” took one second, "
+    result = "If “" + names[reference] + "” took a second, "
     if reference != last:
         result += "“" + names[last] + "” would take " + bold(feels_like(numbers[last] / one, False))
     if reference != 0:

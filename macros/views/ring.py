@@ -82,17 +82,18 @@ def ring_grid(gpus: int, step: int, width: float, name: str, label: str) -> str:
 
 def ring_growth(gpus: int, size_bytes: float, link_bytes_per_s: float, width: float, name: str) -> str:
     """The time to synchronize for 1 to 8 GPUs: all to one GPU, which grows with them, and the ring, which stays under its limit."""
+    last = 8
     left = 62.0
     top = 26.0
     high = 130.0
-    most = one_gpu_s(size_bytes, 8, link_bytes_per_s, 0.0)
+    most = one_gpu_s(size_bytes, last, link_bytes_per_s, 0.0)
     limit = ring_limit_s(size_bytes, link_bytes_per_s)
-    across = (width - left - 30) / 7
+    across = (width - left - 30) / (last - 1)
     naive = ""
     ring = ""
     dots = ""
     inside = ""
-    for n in range(1, 9):
+    for n in range(1, last + 1):
         x = left + (n - 1) * across
         y = top + high - one_gpu_s(size_bytes, n, link_bytes_per_s, 0.0) / most * high
         z = top + high - ring_s(size_bytes, n, link_bytes_per_s, 0.0) / most * high
@@ -112,7 +113,12 @@ def ring_growth(gpus: int, size_bytes: float, link_bytes_per_s: float, width: fl
     inside += words(left + 5.4 * across, top + 14, "note r-transfer", "end", "all to one GPU")
     inside += path("axis", "M" + px(left) + " " + px(top + high) + "H" + px(width - 30))
     inside += words(left + (width - left) / 2, top + high + 38, "axis-title", "middle", "GPUs")
-    label = "Time to synchronize against the number of GPUs, from 1 to 8. All to one GPU: a straight line up to " + time_text(most)
+    label = (
+        "Time to synchronize against the number of GPUs, up to "
+        + str(last)
+        + ". All to one GPU: a straight line up to "
+        + time_text(most)
+    )
     label += ". The ring: a curve that stays under " + time_text(limit) + "."
     return svg(name, width, top + high + 46, label, inside)
 
@@ -133,7 +139,7 @@ def ring_view(values: list[float], names: list[str], numbers: list[float], width
                 finished += 1
     target = "Every chunk is to become " + bold(str(whole)) + "."
     if gpus == 1:
-        result = "One GPU has nobody to send to: " + bold("0 steps") + ". Its gradient is the sum."
+        result = "One GPU has nobody to send to: " + bold(str(steps) + " steps") + ". Its gradient is the sum."
     elif step == 0:
         result = "At the start each GPU holds its own gradient: GPU 0 ones, GPU 1 twos, and so on. " + target
     elif step < gpus - 1:
