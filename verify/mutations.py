@@ -14,6 +14,7 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from macros import labels
 from macros.audit import CALLABLE, NAMED, pages_of
 from macros.claims import read
 from macros.evaluate import Evaluator, book
@@ -382,7 +383,7 @@ def of_words() -> Iterator[Mutant]:
 
 
 def of_labels(file: str) -> Iterator[Mutant]:
-    """Every text of a module of figures with a number typed at its end: axes, legends, notes and badges, and the words with calls too.
+    """Every text of a module of figures or views with a number typed at its end: axes, legends, notes and badges, and the words with calls too.
 
     Left out are single words, which may be names of the book; code that is shown as code; errors; and the words of HTML.
     """
@@ -395,8 +396,11 @@ def of_labels(file: str) -> Iterator[Mutant]:
         return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
     apart: set[int] = set()
+    whole: dict[int, ast.expr] = {}  # texts that are added up are named where the first of them stands
     for node in ast.walk(tree):
         match node:
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                whole[id(left)] = whole[id(right)] = whole.get(id(node), node)
             case (
                 ast.Raise()
                 | ast.Expr(value=ast.Constant())
@@ -417,8 +421,9 @@ def of_labels(file: str) -> Iterator[Mutant]:
         shown = text[offset(node.lineno, node.col_offset) : end + 1]
         if text[end] not in "\"'" or not re.search(r"[a-z)] [a-z(·{]", shown) or "<" in shown:
             continue
-        at = (node.lineno, node.col_offset + 1)
-        places = tuple((line, 0) for line in range(node.lineno, last + 1))
+        first = whole.get(id(node), node)
+        at = (first.lineno, first.col_offset + 1)
+        places = tuple((line, 0) for line in range(first.lineno, last + 1))
         yield Mutant("number in a label", file, f"… {shown[-30:-1].split(chr(10))[-1]} 47 ms", ((end, end, " 47 ms"),), places, at)
 
 
@@ -484,7 +489,8 @@ def all_of(files: Sequence[str] = ()) -> Iterator[Mutant]:
         yield from of_quotes(file)
         yield from of_relations(file)
         yield from of_exemptions(file)
-        if file.startswith("macros/figures/") or file == "macros/labs.py":
+    for file in labels.files():
+        if not files or file in files:
             yield from of_labels(file)
     for file in pages:
         yield from of_titles(file)
