@@ -466,9 +466,9 @@ def with_script(visitor: b.Visitor, address: str, script: str, **window: Any) ->
 BARS, DOTS, TALL = "acts/2-queue.html#fig-queue-barriers", "acts/4-iron.html#fig-core-peaks", "module/3-scale.html#fig-memory-card"
 
 
-@pytest.mark.parametrize(
-    "window", [{"width": 1280, "color_scheme": "dark"}, {"width": 360, "reduced_motion": "reduce"}], ids=["wide", "narrow"]
-)
+@pytest.mark.parametrize("window", [
+    pytest.param({"width": 1280, "color_scheme": "dark"}, id="wide"), pytest.param({"width": 360, "reduced_motion": "reduce"}, marks=pytest.mark.full, id="narrow"),
+])  # fmt: skip
 def test_a_label_stays_while_the_pointer_is_on_it(visitor: b.Visitor, served: str, window: dict[str, Any]) -> None:
     for address in (BARS, DOTS if window["width"] < 600 else TALL):
         page = visitor.open(f"{served}/{address}", **window)
