@@ -22,8 +22,8 @@ LABS = "macros/labs.py"
 # What can't be a number is not read, which is most of it: names of the book and of roles, keys, formats; and where an axis begins.
 _NAME = re.compile(r"[a-z_][\w.-]*|0")
 # A tag, whole or as far as it goes, or some of its attributes; what it says aloud is read.
-_TAG = re.compile(r"<[^<>]*(?:>|$)|^[^<>]*[\"/]>|(?:(?<!\S)[\w-]+=\"[^\"]*\"\s*)+")
-_PATH = re.compile(rf"[MLHVZmlhvz\d\s.,{OTHER}-]+")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*(?:>|$)|^[^<>]*[\"/]>|(?:(?<!\S)[\w-]+=\"[^\"]*\"\s*)+")
+_PATH = re.compile(rf"[MLHV][LHVZmlhvz\d\s.,{OTHER}-]+")
 # In the formula of a lab, which is written out beside its result: the 2 of 2·(n−1) and its 1, and the second that is the ladder's unit.
 _FACTOR = re.compile(r"\d+(?=·)|(?<=[a-z]−)\d+(?=\))|(?<=· )1 s\b")
 PERHAPS = re.compile(

@@ -27,6 +27,7 @@ LABELS = [
     ("an exemption, tight", "words = ▸'[=plain(\"1985\",why=\"a year\")=]'", "an exemption in Python, where no pin holds it"),
     ("a fragment with a call", "words = ▸f'[= q(\"{shown}\", {name}) =] of 60 ms'", "60 ms"),
     ("in a tag", 'go.Bar(name=▸"<b>60 ms</b>")', "a naked number in a label: 60 ms"),
+    ("after a sign that begins no tag", 'go.Bar(name=▸"waits < 5 ms")', "5 ms"),
     ("texts added up", 'words = ▸"It takes 6" + "0 ms, " + show(x)', "a naked number in a label: 60 ms"),
     ("a name after a docstring", '"""Doc."""\nname = ▸"4 servers"', "4"),
     ("an exemption", "words = ▸'[= plain(\"1985\", why=\"a year\") =]'", "an exemption in Python, where no pin holds it"),
@@ -54,6 +55,7 @@ IN_A_VIEW = [
         "15 ms",
     ),
     ("a tag that is cut", """made = ▸'"/><text x="4">15 ms</text><text x="'""", "15 ms"),
+    ("a time that could be a path", 'made = cell(▸"5 h")', "5 h"),
     ("a multiple", 'result = ▸", twice as fast"', "twice"),
     ("a term of a formula", 'made = ▸"<p>ring: 2·(n−1)·160 MB = "', "160 MB"),
 ]
