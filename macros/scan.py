@@ -93,9 +93,8 @@ _ENV = Environment(**JINJA, keep_trailing_newline=True)  # type: ignore[arg-type
 _CURLY = "“”„‟‘’‚′″«»"
 # A call that cannot be read ends at its =], or, when that belongs to another call, at its last parenthesis.
 _EXTENT = re.compile(r"\[=(?:(?!\[=|\n[ \t]*\n).)*?=\]|\[(?:=|%|##)(?:(?!\[=)[^)\n])*\)?", re.DOTALL)
-_SIGN = re.compile(
-    r"(?<=\[=)[-+]|(?<=\[%)[-+]|(?<=\[##)[-+]|[-+](?=(?:=|%|##)\])"
-)  # the lexer drops blanks there, and then miscounts
+# A sign beside the brackets of a call: the lexer drops the blanks around it, and then miscounts.
+_SIGN = re.compile(r"(?<=\[=)[-+]|(?<=\[%)[-+]|(?<=\[##)[-+]|[-+](?=(?:=|%|##)\])")
 MACROS: set[str] = set(CALLS)  # every name that a page may call; the audit adds its own
 
 

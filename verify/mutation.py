@@ -282,9 +282,8 @@ class Children:
             took = state().duration_by_test
             signal.signal(signal.SIGPROF, lambda *_: os._exit(TIMEOUT))
             for test in sorted(tests, key=lambda test: took.get(test, 0.0)):
-                signal.setitimer(
-                    signal.ITIMER_PROF, PATIENCE * (1 + took.get(test, 0.0))
-                )  # of this process alone, on however busy a machine
+                # The clock is that of this process alone, on however busy a machine.
+                signal.setitimer(signal.ITIMER_PROF, PATIENCE * (1 + took.get(test, 0.0)))
                 self.items[test].ihook.pytest_runtest_protocol(item=self.items[test], nextitem=None)
                 if self.failure:
                     break
