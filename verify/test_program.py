@@ -306,7 +306,7 @@ REFUSED = {
     "1 << 2": "line 1: an operation must be one of + - * / // % ** and unary minus, got '1 << 2'",
     "+1": "line 1: an operation must be one of + - * / // % ** and unary minus, got '+1'",
     "x = = 1": "line 1: a program must be Python, got invalid syntax",
-    "1\0": "line 1: a program must be Python, got source code string cannot contain null bytes",
+    "x = 1\nx\0\n\0": "line 2: a program must be Python, got a null character",
     "1\ud800": "line 1: a program must be Python, got half a character",
     "x = 1\n\ny = (": "line 3: a program must be Python, got '(' was never closed",
     f"x = {'9' * 400}\nx": "line 1: a whole number may have at most 1000 bits, got 1329 bits",  # 400 · log2(10) = 1328.8
