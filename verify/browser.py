@@ -487,6 +487,7 @@ def accessible(page: Page) -> list[str]:
     # The size of targets is in no rule that axe runs unasked. What a figure hides from it has its own check of contrast, in ink(), and would
     # take axe half a minute a page. Without "preload" it doesn't fetch style sheets, which no policy of ours would let it do from a page on disk.
     options = {"preload": False, "rules": {"target-size": {"enabled": True}}}
+    page.emulate_media(reduced_motion="reduce")  # else it may read a colour halfway to another
     page.evaluate("scrollTo(0, 0)")  # a target that the header hides is as small as what is left of it
     rules = Axe().run(page, {"exclude": [".fig-box > [aria-hidden]"]}, options).response["violations"]
     found = [(rule["id"], node) for rule in rules for node in rule["nodes"]]

@@ -177,6 +177,17 @@ def test_axe_finds_nothing(visitor: b.Visitor, served: str, width: int, scheme: 
 
 
 @pytest.mark.full
+def test_axe_reads_no_colour_on_its_way_to_another(visitor: b.Visitor, served: str) -> None:
+    """Back at the top the header turns from the page's title to the site's, and each is faint for a moment, here for minutes."""
+    page = visitor.open(f"{served}/{ACTS[0]}", width=360)
+    page.locator("a.q").last.scroll_into_view_if_needed()
+    expect(page.locator(".md-header__title")).to_have_class(re.compile("--active"))
+    expect(page.locator(".md-header__topic").first).to_have_css("opacity", "0")
+    page.evaluate(f"{{ {STYLE.format('.md-header__topic { transition: opacity 120s linear -36s }')} }}")
+    assert b.accessible(page) == []
+
+
+@pytest.mark.full
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (360, "light")])  # the others are looked at on a page of each kind
 def test_axe_finds_nothing_anywhere(visitor: b.Visitor, site: Path, served: str, width: int, scheme: str) -> None:
     problems = []
