@@ -141,7 +141,10 @@ def functions(data: SourceFileMutationData) -> dict[str, list[str]]:
 
 
 def keep() -> None:
-    """Write what mutants/ holds to `KEPT`: for each module and function a hash of its code, and a letter a mutant ("." for none yet)."""
+    """Write what mutants/ holds to `KEPT`: for each module and function a hash of its code, and a letter a mutant ("." for none yet).
+
+    A mutant that this run did not try keeps the letter it had, while its function is as it was.
+    """
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     paths = {".".join(path.with_suffix("").parts): path for path in walk_mutatable_files()}
     kept = {module: rows for module, rows in kept.items() if module in paths}
@@ -150,9 +153,14 @@ def keep() -> None:
         data.load()
         rows = {}
         for function, names in functions(data).items():
-            verdicts = "".join(LETTERS.get(status_by_exit_code[data.exit_code_by_key[name]], ".") for name in names)
+            code = data.hash_by_function_name[function]
+            was, before = kept.get(module, {}).get(function, ("", ""))
+            if was != code or len(before) != len(names):
+                before = "." * len(names)
+            found = [status_by_exit_code[data.exit_code_by_key[name]] for name in names]
+            verdicts = "".join(LETTERS.get(now, then) for now, then in zip(found, before, strict=True))
             if verdicts.strip("."):
-                rows[function] = [data.hash_by_function_name[function], verdicts]
+                rows[function] = [code, verdicts]
         if rows:
             kept[module] = rows
     lines = (f"{json.dumps(module)}: {{\n" + ",\n".join(f" {json.dumps(f)}: {json.dumps(row)}" for f, row in rows.items()) + "\n}"

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from mutmut.mutation.data import SourceFileMutationData
 
 from verify import mutation
 from verify.checkout import ROOT
@@ -137,6 +138,22 @@ def test_when_other_tests_are_selected_verdicts_are_not_forgotten(tmp_path: Path
     path.write_text(json.dumps({**stats, "config_fingerprint": {"test_selection": "other tests"}}), encoding="utf-8")
     forget_changed_tests()
     assert not path.exists()
+
+
+@pytest.mark.parametrize(("code", "letters"), [("same", "ktsk."), ("other", "...k.")])
+def test_what_a_run_did_not_try_keeps_its_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, letters: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mutants").mkdir()
+    Path("m.py").touch()
+    mutation.KEPT.parent.mkdir(parents=True)
+    monkeypatch.setattr(mutation, "walk_mutatable_files", lambda: [Path("m.py")])
+    mutation.KEPT.write_text(json.dumps({"m": {"x_f": ["same", "ktss."]}}), encoding="utf-8")
+    data = SourceFileMutationData(path="m.py")
+    data.exit_code_by_key = {f"m.x_f__mutmut_{number}": exit_code for number, exit_code in enumerate([None, None, None, 1, None], 1)}
+    data.hash_by_function_name = {"x_f": code}
+    data.save()
+    mutation.keep()
+    assert json.loads(mutation.KEPT.read_text(encoding="utf-8")) == {"m": {"x_f": [code, letters]}}
 
 
 @pytest.mark.full
