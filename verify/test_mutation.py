@@ -149,7 +149,9 @@ def test_what_a_run_did_not_try_keeps_its_verdict(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(mutation, "walk_mutatable_files", lambda: [Path("m.py")])
     mutation.KEPT.write_text(json.dumps({"m": {"x_f": ["same", "ktss."]}}), encoding="utf-8")
     data = SourceFileMutationData(path="m.py")
-    data.exit_code_by_key = {f"m.x_f__mutmut_{number}": exit_code for number, exit_code in enumerate([None, None, None, 1, None], 1)}
+    data.exit_code_by_key = {
+        f"m.x_f__mutmut_{number}": exit_code for number, exit_code in enumerate([None, None, None, 1, None], 1)
+    }
     data.hash_by_function_name = {"x_f": code}
     data.save()
     mutation.keep()
