@@ -25,7 +25,7 @@ _NAME = re.compile(r"[a-z_][\w.-]*|0")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*(?:>|$)|^[^<>]*[\"/]>|(?:(?<!\S)[\w-]+=\"[^\"]*\"\s*)+")
 _PATH = re.compile(rf"[MLHV][LHVZmlhvz\d\s.,{OTHER}-]+")
 # In the formula of a lab, which is written out beside its result: the 2 of 2·(n−1) and its 1, and the second that is the ladder's unit.
-_FACTOR = re.compile(r"\d+(?=·)|(?<=[a-z]−)\d+(?=\))|(?<=· )1 s\b")
+_FACTOR = re.compile(r"(?<![\d.,])2(?=·)|(?<=[a-z]−)1(?=\))|(?<=· )1 s\b")
 PERHAPS = re.compile(
     rf"\d|[^\x00-\x7f–—’“”·]|(?:{'|'.join(text.WORDS)}|twi|thri|hal|doubl|tripl|quarter|third|fold|dozen|magnitude|per\s?cent)",
     re.IGNORECASE,

@@ -58,6 +58,9 @@ IN_A_VIEW = [
     ("a time that could be a path", 'made = cell(▸"5 h")', "5 h"),
     ("a multiple", 'result = ▸", twice as fast"', "twice"),
     ("a term of a formula", 'made = ▸"<p>ring: 2·(n−1)·160 MB = "', "160 MB"),
+    ("a factor of another formula", 'made = ▸"<p>ring: 3·(n−1)·S / B = "', "3"),
+    ("a factor with a digit before", 'made = ▸"<p>ring: 12·(n−1)·S / B = "', "12"),
+    ("other steps", 'made = ▸"<p>steps: 2·(n−2) = "', "2"),
 ]
 FREE_IN_A_VIEW = """
 def f(x, n):
