@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from macros import text
 from macros.gates import DataSet, Point
 from macros.published import Row, table
 from perfmodel import alphabeta, buckets, collectives, hardware, scaling, stages, transformer, zero
@@ -21,6 +22,10 @@ from perfmodel.units import GB, GIB, MIB, MS, TFLOP, US
 
 def _gate(name: str) -> float:
     return float(LEDGER[f"gate.{name}"].value)
+
+
+def _size(name: str) -> float:
+    return float(LEDGER[f"sizes.{name}"].value)
 
 
 def _rows(name: str, **where: str) -> list[Row]:
@@ -106,7 +111,7 @@ def ring_mi325x() -> DataSet:
             label=f"{row['nodes']} nodes, {_of(row, 'size_bytes') / GIB:.0f} GiB",
             predicted=_ring_time(_of(row, "size_bytes"), int(row["gpus"]), rate),
             measured=_of(row, "time_us") * US,
-            gated=row["nodes"] != "1" and _of(row, "size_bytes") >= 8 * GIB,
+            gated=row["nodes"] != "1" and _of(row, "size_bytes") >= _size("rings"),
             size=_of(row, "size_bytes"),
         )
         for row in rows
@@ -115,7 +120,7 @@ def ring_mi325x() -> DataSet:
     return DataSet(
         name="ring_mi325x", title="Ring over nodes of MI325X", kind="prediction", model="2(n−1)/n · S/B",
         inputs="the rate of two nodes at 16 GiB", constants=1, tables=("allreduce_mi325x",), points=points, unit="ms",
-        gate=_gate("ring_mi325x"), where="several nodes, from 8 GiB",
+        gate=_gate("ring_mi325x"), where=f"several nodes, from {text.show(_size('rings'), 'GiB')}",
     )  # fmt: skip
 
 
@@ -133,7 +138,7 @@ def allreduce_a100() -> DataSet:
                 gradient_bytes=size, gpus=gpus, link_bytes_per_s=rate * factor, latency_s=alpha / (2 * (gpus - 1))
             ),
             measured=time,
-            gated=not 64 * 1024 < size < 64 * MIB,
+            gated=not _size("wrong_from") < size < _size("wrong_to"),
             size=size,
         )
         for size, time in between
@@ -141,7 +146,7 @@ def allreduce_a100() -> DataSet:
     return DataSet(
         name="allreduce_a100", title="Allreduce of every size on eight A100", kind="fit", model="2(n−1)·(α + S/(n·B))",
         inputs="latency and rate, from the smallest and the largest size", constants=2, tables=("allreduce_a100",), points=points, unit="ms",
-        gate=_gate("allreduce_a100"), where="up to 64 KiB, from 64 MiB",
+        gate=_gate("allreduce_a100"), where=f"up to {text.show(_size('wrong_from'), 'KiB')}, from {text.show(_size('wrong_to'), 'MiB')}",
     )  # fmt: skip
 
 
@@ -159,14 +164,14 @@ def flat_b200() -> DataSet:
             label=f"{size / MIB:g} MiB",
             predicted=_ring_time(size, 32, EFA.bytes_per_s),
             measured=time,
-            gated=size >= GIB,
+            gated=size >= _size("large"),
             size=size,
         )
         for _, size, time in _b200()
     )
     return DataSet(
         name="flat_b200", title="Allreduce over four nodes of B200", kind="prediction", model="2(n−1)/n · S/B", inputs="data sheet", tables=("allreduce_b200",),
-        points=points, unit="ms", gate=_gate("flat_b200"), where="from 1 GiB",
+        points=points, unit="ms", gate=_gate("flat_b200"), where=f"from {text.show(_size('large'), 'GiB')}",
     )  # fmt: skip
 
 
@@ -178,11 +183,11 @@ def hierarchy_b200() -> DataSet:
         # All NICs of a node as one.
         across = alphabeta.hierarchical_s(gpus_per_node=1, network_bytes_per_s=EFA.bytes_per_s, **inputs)
         both = alphabeta.hierarchical_s(gpus_per_node=8, network_bytes_per_s=EFA.bytes_per_s / 8, **inputs)
-        points.append(Point(label=f"{size / MIB:g} MiB", predicted=across, high=both, measured=time, gated=size >= GIB, size=size))
+        points.append(Point(label=f"{size / MIB:g} MiB", predicted=across, high=both, measured=time, gated=size >= _size("large"), size=size))
     return DataSet(
         name="hierarchy_b200", title="The nodes of B200 in three phases", kind="bracket", model="between 2(N−1)/N · S/B' and that with 2(g−1)/g · S/B added",
         inputs="data sheet of the network; the rate of one node at each size", constants=5, tables=("allreduce_b200",), points=tuple(points), unit="ms",
-        where="from 1 GiB",
+        where=f"from {text.show(_size('large'), 'GiB')}",
     )  # fmt: skip
 
 
@@ -512,7 +517,7 @@ def _azure(ceilings: dict[str, float], left_out: Sequence[Row]) -> tuple[Point, 
             label=f"{row['gpu']} {row['precision']}, {_shape(row)}",
             predicted=_product(row, ceilings[row["gpu"]], GPUS[row["gpu"]].memory_bytes_per_s, row["precision"]),
             measured=_flop(row) / (_of(row, "tflop_per_s") * TFLOP),
-            gated=min(int(row[side]) for side in "mnk") >= 4096,
+            gated=min(int(row[side]) for side in "mnk") >= _size("side"),
             size=_flop(row),
         )
         for row in table("matmul_azure").rows
@@ -527,7 +532,7 @@ def matmul() -> DataSet:
     return DataSet(
         name="matmul", title="Products on A100, H100, H200", kind="prediction", model="max(2mnk/ceiling, bytes/bandwidth)",
         inputs="data sheet of the memory; for each GPU, its best rate in the table", constants=3, tables=("matmul_azure",),
-        points=_azure(ceilings, list(best.values())), unit="ms", gate=_gate("matmul"), where="every side from 4096",
+        points=_azure(ceilings, list(best.values())), unit="ms", gate=_gate("matmul"), where=f"every side from {text.show(_size('side'))}",
     )  # fmt: skip
 
 
@@ -541,7 +546,7 @@ def matmul_elsewhere() -> DataSet:
     return DataSet(
         name="matmul_elsewhere", title="Products with ceilings from elsewhere", kind="prediction", model="max(2mnk/ceiling, bytes/bandwidth)",
         inputs="data sheet of the memory; for each GPU, the best rate on another machine", constants=3, tables=("matmul_azure", "matmul_best"),
-        points=_azure(ceilings, []), unit="ms", gate=_gate("matmul_elsewhere"), where="every side from 4096",
+        points=_azure(ceilings, []), unit="ms", gate=_gate("matmul_elsewhere"), where=f"every side from {text.show(_size('side'))}",
         reason="The ceiling is the best of a search over many shapes, on another machine. The A100 of the table never gets that far: at its best it "
         "stays below that ceiling, and all its errors start from there.",
     )  # fmt: skip

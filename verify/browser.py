@@ -103,6 +103,7 @@ class Visitor:
         """A page at `url` in a window of that size; options as for a Playwright context."""
         context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
         context.set_default_timeout(PATIENCE * 1000)
+        context.set_default_navigation_timeout(6 * PATIENCE * 1000)  # the ledger is long
         self.visits.append((context, Watch(context, options.get("java_script_enabled", True))))
         page = context.new_page()
         page.goto(url)

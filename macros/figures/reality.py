@@ -176,9 +176,10 @@ def collectives() -> Drawn:
     close = [*_series("ring_node", "H200 and B200", "host"), *_series("ring_nodes", "nodes of H200", "host")]
     return Drawn(
         _against(parts, "ms", MS),
-        'From [= q("1 GiB", sizes.large) =] up a ring is all it takes: with [= q("64", sizes.ranks) =] GPUs it is off by [= q("0.17 %", reality.ring_mi325x_high) =]',
-        'Predicted over measured time of an allreduce, both on log scales. Large messages lie on the line on all machines, from [= q("1 GiB", sizes.large) =] up '
-        'within [= q("0.17 %", reality.ring_mi325x_high) =] for [= q("64", sizes.ranks) =] GPUs. In the middle the points lie below it: reality is slower.',
+        'Give a ring one measured rate: from [= q("8 GiB", sizes.rings) =] up it is off by [= q("−0.30 % to 0.17 %", reality.ring_mi325x_low, reality.ring_mi325x_high) =], also with [= q("64", sizes.ranks) =] GPUs',
+        'Predicted over measured time of an allreduce, both on log scales. Large messages lie near the line on all machines: nodes of MI325X, with a measured rate, are off by '
+        '[= q("−0.30 % to 0.17 %", reality.ring_mi325x_low, reality.ring_mi325x_high) =] from [= q("8 GiB", sizes.rings) =] up, nodes of B200, with the data sheet alone, by '
+        '[= q("−9.5 % to −4.6 %", reality.flat_b200_low, reality.flat_b200_high) =] from [= q("1 GiB", sizes.large) =] up. In the middle the points lie below it: reality is slower.',
         "A point is one size on one machine, and some are left out; hollow ones are held by no gate. Below the dashed line reality was slower. The table also holds rings over H200 and B200, "
         "which would lie on top of the others.",
         _table([*parts, *close], "ms"),
@@ -305,9 +306,9 @@ def products_error() -> Drawn:
     ticks = [(at, text.show(at, unit)) for at, unit in ((1e6, "MFLOP"), (1e8, "MFLOP"), (1e10, "GFLOP"), (1e12, "TFLOP"))]
     return Drawn(
         _errors(parts, "arithmetic of the product", ticks, data_set("matmul").gate),
-        'Small products are slow for reasons that no roofline knows: errors fall to [= q("−80 %", reality.matmul_beyond_low) =]',
-        'Error of the prediction over the arithmetic of the product. Small products lie far below zero, down to [= q("−80 %", reality.matmul_beyond_low) =]; '
-        "large ones of each GPU lie close to it.",
+        'Small products are slow for reasons that no roofline knows: even with a measured ceiling errors fall to [= q("−80 %", reality.matmul_beyond_low) =]',
+        'Error of the prediction over the arithmetic of the product. Small products lie far below zero, down to [= q("−80 %", reality.matmul_beyond_low) =] with a measured ceiling '
+        "and further with a data sheet; large ones with a measured ceiling lie close to it.",
         "Dashed: the gate of products with a measured ceiling. The others are a bound: they may lie anywhere below zero.",
         _error_table(parts),
         badge=BADGE,

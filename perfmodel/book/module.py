@@ -138,7 +138,8 @@ _forward = _model("net.forward", float(matmul.dense_forward_flop(NETWORK, batch=
                   "the arithmetic of its forward pass, of the effective batch", MODULE_MODEL,
                   "2*B*(i*h + h*o)", B=_batch, i=_in, h=_hidden, o=_out)  # fmt: skip
 _backward = _model("net.backward", float(matmul.dense_backward_flop(NETWORK, batch=int(_batch.value))), "MFLOP",
-                   "the arithmetic of its backward pass: two products for each of forward", MODULE_MODEL, "2*F", F=_forward)  # fmt: skip
+                   "the arithmetic of its backward pass: two products for each of forward, but one in the first layer", MODULE_MODEL,
+                   "2*F - 2*B*i*h", F=_forward, B=_batch, i=_in, h=_hidden)  # fmt: skip
 _model(
     "net.step",
     _forward.value + _backward.value,

@@ -35,6 +35,7 @@ for _name, _value, _what in _GATES:
 _given("sizes.wrong_from", 64 * KIB, "KiB", "the message from which on the formula for collectives is wrong", HERE)
 _given("sizes.wrong_to", 64 * MIB, "MiB", "the message from which on it is right again", HERE)
 _given("sizes.large", 1 * GIB, "GiB", "the message from which on a flat ring over several nodes is gated", HERE)
+_given("sizes.rings", 8 * GIB, "GiB", "the message from which on the rings over nodes of MI325X are gated", HERE)
 _given("sizes.ranks", 64, "", "the GPUs of the largest ring", HERE)
 _given("sizes.bucket", 4 * MIB, "MiB", "the least cap of a bucket among the steps of DDP", HERE)
 _given("sizes.side", 4096, "", "the side from which on a matrix product is gated", HERE)
