@@ -183,7 +183,9 @@ def hierarchy_b200() -> DataSet:
         # All NICs of a node as one.
         across = alphabeta.hierarchical_s(gpus_per_node=1, network_bytes_per_s=EFA.bytes_per_s, **inputs)
         both = alphabeta.hierarchical_s(gpus_per_node=8, network_bytes_per_s=EFA.bytes_per_s / 8, **inputs)
-        points.append(Point(label=f"{size / MIB:g} MiB", predicted=across, high=both, measured=time, gated=size >= _size("large"), size=size))
+        points.append(
+            Point(label=f"{size / MIB:g} MiB", predicted=across, high=both, measured=time, gated=size >= _size("large"), size=size)
+        )
     return DataSet(
         name="hierarchy_b200", title="The nodes of B200 in three phases", kind="bracket", model="between 2(N−1)/N · S/B' and that with 2(g−1)/g · S/B added",
         inputs="data sheet of the network; the rate of one node at each size", constants=5, tables=("allreduce_b200",), points=tuple(points), unit="ms",

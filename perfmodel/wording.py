@@ -176,7 +176,7 @@ def counted(text: str, unit: str) -> str:
     >>> counted("1", "ticks"), counted("2", "ticks"), counted("1", "ms")
     ('1\xa0tick', '2\xa0ticks', '1\xa0ms')
     """
-    many = ["ticks", "days", "years", "tasks", "pending tasks", "barriers", "steps", "GPUs", "machines", "buckets"]
+    many = ["ticks", "days", "years", "tasks", "pending tasks", "steps", "GPUs", "machines", "buckets"]
     one = ["tick", "day", "year", "task", "pending task", "barrier", "step", "GPU", "machine", "bucket"]
     if text == "1":
         for i in range(len(many)):

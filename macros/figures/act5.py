@@ -271,7 +271,7 @@ def lockstep_growth() -> Drawn:
 _FAULT_WORDS = {
     "mean": ("means of uneven parts", "dashdot"),
     "forgot": ("one gradient forgotten", "dash"),
-    "float32": ("sum in float32", "dot"),
+    "float32": ("sum in FP32", "dot"),
 }
 
 
@@ -290,7 +290,7 @@ def lockstep_faults() -> Drawn:
         figure,
         "Each of three small mistakes leaves lockstep at once",
         'Relative distance over the steps, on a logarithmic axis, for [= q("four", lockstep.four_replicas) =] replicas. Done right, the line stays at the '
-        f"bottom. A sum in float32 lies at {_tiny('lockstep.float32_four')}; a gradient forgotten at step "
+        f"bottom. A sum in FP32 lies at {_tiny('lockstep.float32_four')}; a gradient forgotten at step "
         f'[= q("150", lockstep.forgotten_at) =] jumps and ends at {_tiny("lockstep.forgot_four")}; means of uneven parts climb to '
         f"{_tiny('lockstep.mean_four')}.",
         '[= q("Four", lockstep.four_replicas) =] replicas. The run that forgets does so at step [= q("150", lockstep.forgotten_at) =]; until then it is done '
@@ -311,7 +311,7 @@ def lockstep_broken() -> Table:
     """Loss and distance at the end: the losses look alike, the distances don't."""
     rows: list[list[Cell]] = [["nothing", Num(value("lockstep.loss_four"), "", 4), _tiny("lockstep.l2_four")]]
     what = {
-        "float32": "gradients are added up in float32",
+        "float32": "gradients are added up in FP32",
         "forgot": "one gradient is forgotten, at a single step",
         "mean": "the mean of the parts' means is taken",
     }

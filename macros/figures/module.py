@@ -438,7 +438,7 @@ def memory_card() -> Drawn:
     state = {
         "parameters": (psi * value("state.half_weights"), "compute"),
         "gradients": (psi * value("state.half_gradients"), "transfer"),
-        "Adam": (psi * value("state.optimizer"), "update"),
+        "Adam, FP32 copy": (psi * value("state.optimizer"), "update"),
     }
     kept = {
         "state": 0.0,
@@ -448,7 +448,7 @@ def memory_card() -> Drawn:
     names = list(kept)
     parts = {
         **{name: ([size] * len(names), role) for name, (size, role) in state.items()},
-        "activations": ([*kept.values()], "host"),
+        "activations": ([*kept.values()], "fetch"),
     }
     figure = go.Figure(
         [
@@ -567,7 +567,7 @@ def cheat_sheet() -> Table:
         ["several GPUs in one process, quickly", Code("nn.DataParallel"), "simple; all passes one GPU"],
         ["several GPUs or machines, in earnest", Code("DistributedDataParallel"), "started by torchrun, a process for each GPU"],
         ["equal gradients on all replicas", "an allreduce", "by itself, within backward()"],
-        ["each process its own samples", Code("DistributedSampler"), "call set_epoch before each pass"],
+        ["each process its own samples", Code("DistributedSampler"), "set_epoch before each pass; repeats samples to fill shards"],
         ["a learning rate for the larger batch", "the linear rule", "a heuristic; warm up, and look at the loss"],
         ["an honest time on a GPU", Code("torch.cuda.synchronize"), "before both readings of the clock"],
         ["a model too large for a card", "split the model", "or its state, before the data"],

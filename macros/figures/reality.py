@@ -177,7 +177,7 @@ def collectives() -> Drawn:
     return Drawn(
         _against(parts, "ms", MS),
         'Give a ring one measured rate: from [= q("8 GiB", sizes.rings) =] up it is off by [= q("−0.30 % to 0.17 %", reality.ring_mi325x_low, reality.ring_mi325x_high) =], also with [= q("64", sizes.ranks) =] GPUs',
-        'Predicted over measured time of an allreduce, both on log scales. Large messages lie near the line on all machines: nodes of MI325X, with a measured rate, are off by '
+        "Predicted over measured time of an allreduce, both on log scales. Large messages lie near the line on all machines: nodes of MI325X, with a measured rate, are off by "
         '[= q("−0.30 % to 0.17 %", reality.ring_mi325x_low, reality.ring_mi325x_high) =] from [= q("8 GiB", sizes.rings) =] up, nodes of B200, with the data sheet alone, by '
         '[= q("−9.5 % to −4.6 %", reality.flat_b200_low, reality.flat_b200_high) =] from [= q("1 GiB", sizes.large) =] up. In the middle the points lie below it: reality is slower.',
         "A point is one size on one machine, and some are left out; hollow ones are held by no gate. Below the dashed line reality was slower. The table also holds rings over H200 and B200, "

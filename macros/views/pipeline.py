@@ -87,10 +87,12 @@ def pipeline_view(values: list[float], names: list[str], numbers: list[float], w
     how = pipeline_words(tasks, every)
     how_many = said(values[0], "tasks", "")
     result = "With " + how + ": " + bold(ticks_text(total))
-    if total > 0:
-        result += ", " + bold(times(each / total)) + " as fast as with a barrier after every task."
-    else:
+    if total == 0:
         result += ". Nothing takes any time here."
+    elif every == 1:
+        result += ". Nothing overlaps."
+    else:
+        result += ", " + bold(times(each / total)) + " as fast as with a barrier after every task."
 
     left = 60.0
     upto = max(each, 1.0)
@@ -134,18 +136,19 @@ def pipeline_view(values: list[float], names: list[str], numbers: list[float], w
 
     peak = queue_peak(enqueue, compute, tasks, every)
     notes = item("The queue peaks at " + bold(counted(str(peak), "pending tasks")) + ".")
-    if compute < enqueue:
+    if every == 1 or tasks == 1:
+        notes += item("Nothing overlaps here: each task is queued, computed and fetched on its own.")
+    elif compute < enqueue:
         notes += item("Queueing takes longer than computing: the GPU starves, and Python sets the pace.")
     elif compute > enqueue:
         notes += item("Computing takes longer than queueing: the GPU sets the pace, and queueing hides behind it.")
     else:
-        notes += item("Queueing and computing take equally long: neither waits for the other.")
+        notes += item("Queueing and computing take equally long: between barriers neither waits for the other.")
     barriers = pipeline_barriers(tasks, every)
     if barriers > 1:
         price = total - pipeline_group(enqueue, compute, fetch, tasks)
         notes += item(
-            "Each of the "
-            + counted(str(barriers - 1), "barriers")
+            ("The one barrier" if barriers == 2 else "Each of the " + str(barriers - 1) + " barriers")
             + " before the end adds min(t₁, t₂) + t₃ = "
             + ticks_text(min(enqueue, compute) + fetch)
             + ", "

@@ -38,8 +38,8 @@ def ring_grid(gpus: int, step: int, width: float, name: str, label: str) -> str:
     wide = min((width - left - 4) / gpus, 84.0)
     high = 30.0
     gap = 16.0
-    top = 52.0
-    inside = ""
+    top = 66.0
+    inside = words(left - 10, 46.0, "tick", "end", "chunk")
     each = gpus - 1
     pip = min((width - left - 14) / max(2 * each, 1), 60.0)
     pips = ["", "", "", ""]
@@ -58,6 +58,7 @@ def ring_grid(gpus: int, step: int, width: float, name: str, label: str) -> str:
     wires = ""
     for i in range(gpus):
         y = top + i * (high + gap)
+        inside += words(left + i * wide + wide / 2 - 2, 46.0, "tick", "middle", str(i))
         held += words(left - 10, y + 20, "lane", "end", "GPU " + str(i))
         arrived = -1
         if step > 0:
@@ -174,10 +175,17 @@ def ring_view(values: list[float], names: list[str], numbers: list[float], width
     formula += bold(time_text(naive)) + "</p>"
     notes = item("Phase: " + bold(ring_phase(gpus, step)) + ".")
     if step < steps:
-        chunk = ring_chunk(gpus, 0, step)
-        does = "which adds it to its own" if step < gpus - 1 else "which keeps it as it is"
+        does = "adds it to its own" if step < gpus - 1 else "keeps it as it is"
         notes += item(
-            "Next, GPU 0 sends chunk " + str(chunk) + " to GPU " + str(1 % gpus) + ", " + does + ". So does every other GPU."
+            "Next, each GPU sends a different chunk to its neighbour, which "
+            + does
+            + ": GPU 0 chunk "
+            + str(ring_chunk(gpus, 0, step))
+            + " to GPU 1, GPU 1 chunk "
+            + str(ring_chunk(gpus, 1, step))
+            + " to GPU "
+            + str(2 % gpus)
+            + (", and so on around." if gpus > 2 else ".")
         )
     if gpus > 1:
         notes += item("The ring takes " + bold(time_text(ring)) + " instead of " + bold(time_text(naive)) + " over the same links.")
