@@ -6,7 +6,9 @@ The same functions serve the audit, which evaluates every call of every page, an
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,7 +17,10 @@ from typing import Any, Literal
 from macros import formulas, quotes, relations, text
 from macros.quantity import Group, Quantity, QuoteError
 from macros.scan import Fault
+from perfmodel.number import Number
+from perfmodel.sources import D2L_ASYNC
 
+_SECTION = re.compile(r"Dive into Deep Learning (\d+\.\d+)")
 UseKind = Literal["q", "r", "e"]
 
 
@@ -55,6 +60,30 @@ class Recorder:
     def add(self, kind: UseKind, shown: str, quantities: list[Quantity] | None = None, why: str = "") -> None:
         """Note one use at the current place."""
         self.uses.append(Use(kind, self.page, self.line, self.column, shown, tuple(quantities or ()), why))
+
+
+def sections(uses: Iterable[Use]) -> Counter[str]:
+    """How many numbers that were quoted come from each section of Dive into Deep Learning, themselves or by what they are made of.
+
+    >>> from macros.quantity import of
+    >>> from perfmodel.book import LEDGER
+    >>> sections([Use("q", "docs/x.md", 1, 1, "15 ms", (of(LEDGER["sync.ring"]),))])
+    Counter({'13.7': 1})
+    """
+    return Counter(place for use in uses for each in use.quantities for number in each.numbers for place in _places(number))
+
+
+def _places(number: Number) -> set[str]:
+    own = {number.source.place.removeprefix("section ")} if number.source.title == D2L_ASYNC.title else set()
+    return own.union(*map(_places, number.inputs.values()))
+
+
+def check_badge(badge: str, uses: Iterable[Use]) -> None:
+    """Raises QuoteError for a section in a badge from which none of the numbers comes that stand with it."""
+    found = sections(uses)
+    for section in _SECTION.findall(badge):
+        if found and section not in found:
+            raise QuoteError(f"the badge names section {section}, and the numbers beside it come from {', '.join(found)}")
 
 
 _current: ContextVar[Recorder] = ContextVar("recorder")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from html import escape
 
 from macros import text
-from macros.calls import Piece
+from macros.calls import Piece, check_badge, current
 from macros.evaluate import book, speaker
 from macros.quantity import QuoteError
 
@@ -61,4 +61,7 @@ def drawing(name: str) -> Piece:
     """Put a drawing of the site on the page, by name."""
     if name not in DRAWINGS:
         raise QuoteError(f'there is no drawing "{name}": {", ".join(DRAWINGS)}')
-    return Piece(DRAWINGS[name](), name)
+    before = len(current().uses)
+    markup = DRAWINGS[name]()
+    check_badge(markup, current().uses[before:])
+    return Piece(markup, name)

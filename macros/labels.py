@@ -18,7 +18,24 @@ from macros.prose import DROP, OTHER, Prose, spoken
 from macros.scan import OPEN, Fault, scan_literal
 
 FIGURES, VIEWS = "macros/figures", "macros/views"
-LABS = "macros/labs.py"
+# What else writes words on a page: drawings, tables, labs, and what stands around all of them.
+WRITERS = tuple(
+    f"macros/{name}.py"
+    for name in (
+        "code",
+        "drawings",
+        "embed",
+        "gates",
+        "labs",
+        "measured",
+        "pages",
+        "reality",
+        "render",
+        "says",
+        "steps",
+        "timelines",
+    )
+)
 # What can't be a number is not read, which is most of it: names of the book and of roles, keys, formats; and where an axis begins.
 _NAME = re.compile(r"[a-z_][\w.-]*|0")
 # A tag, whole or as far as it goes, or some of its attributes; what it says aloud is read.
@@ -38,7 +55,7 @@ def files(root: Path = ROOT) -> list[str]:
     """The modules whose words are shown."""
     return [
         *sorted(path.relative_to(root).as_posix() for folder in (FIGURES, VIEWS) for path in (root / folder).glob("*.py")),
-        LABS,
+        *WRITERS,
     ]
 
 

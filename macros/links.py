@@ -1,4 +1,7 @@
-"""Links and images that lead nowhere, each with its line. MkDocs finds them too, but only in a build, and names no line."""
+"""Links and images that lead nowhere, or elsewhere than their words say, each with its line.
+
+MkDocs finds the first too, but only in a build, and names no line.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,19 @@ from urllib.parse import unquote, urlsplit
 
 from macros.scan import Fault, Page
 from macros.structure import ATTRIBUTES
+from perfmodel import sources
 
 _ID = re.compile(r"<[^<>]*?\sid\s*=\s*[\"']?([^\"'\s<>]+)|\{[^{}]*?#([\w:.-]+)")
 _MADE = {"ledger", "symbols"}  # they make places of their own, as do figures and labs: fig-…, lab-…
+
+_WORDS = re.compile(r"\[([^\[\]]*)\]\($")  # of a link, up to its address
+_ACT, _STEP = re.compile(r"^docs/acts/(\d+)-"), re.compile(r"^step-(\d+)$")
+_NAMED = re.compile(r"\b(act|step|section)[\s\xa0](\d+(?:\.\d+)?)", re.IGNORECASE)
+_SECTIONS = {
+    source.url: source.place.removeprefix("section ")
+    for source in vars(sources).values()
+    if isinstance(source, sources.Source) and source.place.startswith("section ")
+}
 
 
 def places(page: Page) -> set[str]:
@@ -25,17 +38,20 @@ def places(page: Page) -> set[str]:
 
 
 def check_links(page: Page, root: Path, pages: Mapping[str, Page]) -> Iterator[Fault]:
-    """Every relative link of a page against the files below `root` and the places on `pages`."""
+    """Every relative link of a page against the files below `root` and the places on `pages`, and each one against its words."""
     for offset, address in page.prose.links:
         try:
             parts = urlsplit(address)
         except ValueError:
             continue
         if parts.scheme or parts.netloc or address.startswith("/") or not address.isprintable():
+            yield from _against_words(page, offset, address, "section", _SECTIONS.get(address.partition("#")[0], ""))
             continue
         name = posixpath.normpath(posixpath.join(posixpath.dirname(page.path), unquote(parts.path))) if parts.path else page.path
         source = f"{name.removesuffix('.html')}.md"
         name = source if name.endswith(".html") and source in pages else name
+        yield from _against_words(page, offset, address, "act", "".join(_ACT.findall(name)))
+        yield from _against_words(page, offset, address, "step", "".join(_STEP.findall(parts.fragment)))
         if name not in pages and not (root / name).exists():
             by_name = {posixpath.basename(other): other for other in pages}
             close = difflib.get_close_matches(posixpath.basename(name), by_name)
@@ -54,3 +70,11 @@ def check_links(page: Page, root: Path, pages: Mapping[str, Page]) -> Iterator[F
                 close = difflib.get_close_matches(parts.fragment, known)
                 hint = f"; did you mean #{close[0]}?" if close else ""
                 yield page.fault(offset, f"{address} leads nowhere: {name} has no place #{parts.fragment}{hint}")
+
+
+def _against_words(page: Page, offset: int, address: str, kind: str, leads: str) -> Iterator[Fault]:
+    """A link that leads to one act, step or section of the book, where its words name others alone."""
+    words = _WORDS.search(page.source, max(0, offset - 200), offset)
+    named = [number for what, number in _NAMED.findall(words[1]) if what.lower() == kind] if words else []
+    if leads and named and leads not in named:
+        yield page.fault(offset, f"{address} is {kind} {leads}, and the words of the link say {kind} {named[0]}")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from macros import formulas, gpu_record, text
-from macros.calls import Piece, Use
+from macros.calls import Piece, Use, current, sections
 from macros.evaluate import book
 from macros.fingerprint import ROOT, sources
 from macros.quantity import Quantity, QuoteError, of, shown, value_text
@@ -45,19 +45,24 @@ def credit(section: str = "", *more: str) -> Piece:
             "credit",
             "report",
         )
-    sections = (
-        works.D2L_HYBRIDIZE,
-        works.D2L_ASYNC,
-        works.D2L_PARAMETER_SERVERS,
-        works.D2L_PARALLELISM,
-        works.D2L_HARDWARE,
-        works.D2L_MULTIPLE_GPUS,
-        works.D2L_MULTIPLE_GPUS_CONCISE,
-    )
-    known = {s.place.removeprefix("section "): s for s in sections}
+    known = {
+        s.place.removeprefix("section "): s
+        for s in (
+            works.D2L_HYBRIDIZE,
+            works.D2L_ASYNC,
+            works.D2L_PARAMETER_SERVERS,
+            works.D2L_PARALLELISM,
+            works.D2L_HARDWARE,
+            works.D2L_MULTIPLE_GPUS,
+            works.D2L_MULTIPLE_GPUS_CONCISE,
+        )
+    }
     for name in (section, *more):
         if name not in known:
             raise QuoteError(f'credit("{name}") names no section this site has a source for: {", ".join(known)}')
+    quoted = sections(current().uses)
+    if quoted and (most := quoted.most_common(1)[0][0]) not in (section, *more):
+        raise QuoteError(f'most numbers of this page come from section {most}, which its credit leaves out: credit("{most}")')
     work = known[section]
     others = "".join(f' and <a href="{known[name].url}">section {name}</a>' for name in more)
     markup = (

@@ -10,6 +10,7 @@ import pytest
 from macros import labels
 from macros.prose import OTHER
 from macros.scan import Fault
+from verify.checkout import ROOT
 
 LABELS = [
     ("a legend", 'go.Scatter(x=x, y=y, name=▸"4 servers")', "a naked number in a label: 4"),
@@ -101,12 +102,25 @@ def test_every_module_of_figures_is_read() -> None:
     assert [*labels.check_labels()] == []
 
 
+@pytest.mark.parametrize(("file", "was", "becomes", "says"), [
+    ("drawings", "{escape(rate)} each way", "32 GB/s each way", "32 GB/s"), ("drawings", '"CPU", "host"', '"CPU, 61 ms", "host"', "61 ms"),
+    ("pages", '"computed"', '"computed in 61 ms"', "61 ms"),
+])  # fmt: skip
+def test_what_else_writes_words_is_read(file: str, was: str, becomes: str, says: str) -> None:
+    path = f"macros/{file}.py"
+    source = (ROOT / path).read_text(encoding="utf-8")
+    assert path in labels.WRITERS
+    assert source.count(was) == 1
+    [fault] = labels.typed(path, source.replace(was, becomes))
+    assert (fault.line, says in fault.message) == (source[: source.index(was)].count("\n") + 1, True)
+
+
 def test_a_file_is_read_where_it_lies(tmp_path: Path) -> None:
     folder = tmp_path / "macros" / "figures"
     folder.mkdir(parents=True)
     (folder / "new.py").write_text('name = "4 servers × 2"\n', encoding="utf-8")
     (folder / "notes.txt").write_text('name = "4 servers"\n', encoding="utf-8")
-    assert labels.files(tmp_path) == ["macros/figures/new.py", "macros/labs.py"]
+    assert labels.files(tmp_path) == ["macros/figures/new.py", *labels.WRITERS]
     cure = "; compute it from the book, as text.show(value(name), unit) does"
     assert [*labels.check_labels(tmp_path)] == [
         Fault("macros/figures/new.py", 1, 8, f"a naked number in a label: {number}{cure}", "unbound") for number in ("4", "× 2")

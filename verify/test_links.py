@@ -41,6 +41,21 @@ def test_links_that_lead_somewhere_are_silent() -> None:
     assert [str(f) for f in audit_sources(overrides={ACT2: source}).faults] == []
 
 
+@pytest.mark.parametrize(("link", "says"), [
+    ("[Act 4](5-replicas.md)", "5-replicas.md is act 5, and the words of the link say act 4"), ("[the server of\nact 5, step 2](6-allreduce.html#step-2)", "is act 6, and the words of the link say act 5"),
+    ("[step 3](#step-2)", "#step-2 is step 2, and the words of the link say step 3"), ("[Act 5, step 4](<5-replicas.md#step-3>)", "is step 3, and the words of the link say step 4"),
+    ("[section 13.2](https://d2l.ai/chapter_computational-performance/parameterserver.html#x)", "is section 13.7, and the words of the link say section 13.2"),
+    ("[Act 5](5-replicas.md#step-3)", ""), ("[acts 4 and 5](5-replicas.md)", ""), ("[as Act 4 and Act 5 say](5-replicas.md)", ""), ("[Act 4's disks, in a lab](../lab.md#ladder)", ""), ("[step 2](6-allreduce.md)", ""),
+    ("[section 13.7](https://d2l.ai/chapter_computational-performance/parameterserver.html)", ""), ("[section 9.9](https://d2l.ai/x.html)", ""), ("[Module, page 3](../module/1-gpu.md)", ""),
+])  # fmt: skip
+def test_a_link_leads_to_what_its_words_name(link: str, says: str) -> None:
+    source = f"{source_of(ACT2)}\n{link}\n"
+    found = [f for f in audit_sources(overrides={ACT2: source}).faults if "the words of the link" in f.message]
+    assert [says in f.message for f in found] == [True] * bool(says)
+    at = source.rindex("](") + 2
+    assert [(f.line, f.column) for f in found] == [(source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at))] * bool(says)
+
+
 def test_the_places_of_a_page() -> None:
     page = scan(
         "docs/x.md",

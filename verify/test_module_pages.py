@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import pytest
 
+from macros import drawings, figures
 from macros.audit import audit_sources
+from macros.drawings import server
 from macros.evaluate import book
+from macros.figures import act6
 from macros.pages import act_of, credit
 from perfmodel.book import module
-from verify.audited import SMALL, audit_one
+from verify.audited import FRONT, SMALL, audit_one
 from verify.browser import acts
 
 MODULE = "docs/module/4-next.md"
@@ -28,6 +33,26 @@ def test_a_page_of_the_module_credits_no_section() -> None:
 def test_an_act_credits_one() -> None:
     [fault] = audit_one("docs/acts/7-next.md", OWN).faults
     assert fault.message == 'an act ends with the section of the book it is adapted from: [= credit("13.7") =]'
+
+
+QUOTED = SMALL.replace("And goes on.", 'It takes [= q("15 ms", sync.ring) =].')
+
+
+def test_an_act_credits_the_section_that_its_numbers_come_from() -> None:
+    assert audit_one("docs/acts/7-next.md", QUOTED).faults == []
+    assert audit_one("docs/acts/7-next.md", QUOTED.replace('"13.7"', '"13.5", "13.7"')).faults == []
+    [fault] = audit_one("docs/acts/7-next.md", QUOTED.replace("13.7", "13.5")).faults
+    assert fault.message == 'most numbers of this page come from section 13.7, which its credit leaves out: credit("13.7")'
+
+
+def test_a_badge_names_the_section_that_its_numbers_come_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = '[= figure("sync-compare") =]\n\n[= drawing("server") =]\n'
+    assert audit_one("docs/x.md", f"{FRONT}{page}").faults == []
+    monkeypatch.setitem(figures.FIGURES, "sync-compare", lambda: replace(act6.sync_compare(), badge="Dive into Deep Learning 13.2"))
+    monkeypatch.setattr(figures, "_made", WeakKeyDictionary())
+    monkeypatch.setitem(drawings.DRAWINGS, "server", lambda: server().replace("Learning 13.7", "Learning 13.1"))
+    found = [f.message for f in audit_one("docs/x.md", f"{FRONT}{page}").faults]
+    assert found == [f"the badge names section {section}, and the numbers beside it come from 13.7" for section in ("13.2", "13.1")]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from macros.calls import Piece, Recorder, Use, current, recording
+from macros.calls import Piece, Recorder, Use, check_badge, current, recording
 from macros.embed import figure_html
 from macros.evaluate import book, speaker
 from macros.figures import act1, act2, act3, act4, act5, act6, lab, module, reality
@@ -49,6 +49,7 @@ def make(name: str) -> Made:
         caption, _ = say(drawn.caption)
         table = drawn.table.html(say)
         files = {f"{name}.csv": drawn.table.csv(say)}
+    check_badge(drawn.badge, recorder.uses)
     if drawn.schedules:
         files[f"{name}.trace.json"] = trace(drawn.schedules, drawn.unit)
     figure = drawn.figure.to_dict()
