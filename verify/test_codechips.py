@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import io
 import os
 import re
 import signal
 import subprocess
 import sys
+import tokenize
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -356,3 +359,26 @@ def test_the_fit_finds_the_pipe_that_made_the_times() -> None:
     module: Any = imported("pipe_bandwidth")
     latency, bandwidth = module.fit_pipe([1e3, 1e5, 1e7], [10e-6 + n / 12e9 for n in (1e3, 1e5, 1e7)])
     assert (latency, bandwidth) == (pytest.approx(10e-6, rel=1e-9), pytest.approx(12e9, rel=1e-9))
+
+
+RESULT = re.compile(
+    r"\d[\d.,]*\s?(?:[nµm]?s|[KMGT]i?B/s|[MGTP]?FLOP(?:/s)?|%|×)(?!\w)|\btwice as\b|\b(?:slow|fast|long|quick|few|larg|small)er\b[^.]*?\bthan\b"
+)
+
+
+def results(source: str) -> list[str]:
+    """What the comments and docstrings of a listing say that was measured or computed: nothing holds it to the model."""
+    comments = [t.string for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.type == tokenize.COMMENT]
+    described = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    texts = [*comments, *(ast.get_docstring(node) or "" for node in described)]
+    return [found[0] for words in texts for found in RESULT.finditer(words)]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_listing_states_no_result(name: str) -> None:
+    assert results((CODE / name).read_text(encoding="utf-8")) == []
+
+
+def test_a_result_in_a_listing_is_seen() -> None:
+    planted = '"""Around, in 61 ms."""\n\n\ndef f():\n    """Is faster, on a server, than g."""\n    return 5  # 4.5× what g takes, twice as fast\n'
+    assert results(planted) == ["4.5×", "twice as", "61 ms", "faster, on a server, than"]
