@@ -247,8 +247,6 @@ def _ddp(cap_mib: float) -> tuple[dict[str, float], list[float], list[float]]:
     sizes = [4 * size for _, size in gpt()]
     rate = sum(sizes) / ((_of(serial, "backward_ms") - _of(serial, "backward_alone_ms")) * MS)
     layout = buckets.bucket_layout(sizes, cap_bytes=cap_mib * MIB)
-    if cap_mib * MIB == buckets.CAP_BYTES:  # the source passes its cap, so that it holds for the first bucket too
-        layout = buckets.bucket_layout(sizes, cap_bytes=cap_mib * MIB, first_cap_bytes=cap_mib * MIB)
     work = [size if kind == "matrix" else 0 for kind, size in gpt()]
     ready = buckets.ready_s(layout, work=work, backward_s=times["backward_s"])
     exchange = [hardware.move_s(size_bytes=sum(sizes[index] for index in bucket), bytes_per_s=rate) for bucket in layout]

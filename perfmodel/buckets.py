@@ -41,13 +41,13 @@ class Overlap(NamedTuple):
 
 
 def bucket_layout(
-    sizes_bytes: Sequence[float], *, cap_bytes: float = CAP_BYTES, first_cap_bytes: float | None = None
+    sizes_bytes: Sequence[float], *, cap_bytes: float | None = None, first_cap_bytes: float | None = None
 ) -> list[list[int]]:
     """Which gradients share a bucket, as PyTorch lays them out: indices in the order of registration, the first bucket to go first.
 
     Parameters are taken in reverse. A bucket is closed once it holds its cap or more, so it may be larger than its cap, by up to
     the last parameter that went in; what is left makes the last bucket. With both caps left out they are PyTorch's: 1 MiB for
-    the first bucket, 25 MiB for the others. With `cap_bytes` alone it holds for the first one too.
+    the first bucket, 25 MiB for the others. With `cap_bytes` alone it holds for the first one too, also where it is 25 MiB.
 
     It takes all parameters to be of one type on one device, dense, and used in the reverse order: PyTorch sees in the first step
     in what order gradients come, and lays out anew by that. Raises ValueError for sizes below 0 and caps of 0 or below.
@@ -60,8 +60,9 @@ def bucket_layout(
     Source: PyTorch, `compute_bucket_assignment_by_size` in reducer.cpp, which the tests call; Li et al. 2020, section 3.2.3.
     """
     if first_cap_bytes is None:
-        first_cap_bytes = FIRST_CAP_BYTES if cap_bytes == CAP_BYTES else cap_bytes
-    cap, first_cap = positive("cap_bytes", cap_bytes), positive("first_cap_bytes", first_cap_bytes)
+        first_cap_bytes = FIRST_CAP_BYTES if cap_bytes is None else cap_bytes
+    cap = positive("cap_bytes", CAP_BYTES if cap_bytes is None else cap_bytes)
+    first_cap = positive("first_cap_bytes", first_cap_bytes)
     buckets: list[list[int]] = []
     held = math.inf  # before there is a bucket
     for index in reversed(range(len(sizes_bytes))):

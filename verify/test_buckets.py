@@ -89,7 +89,7 @@ def test_the_reducer_lays_out_the_same(group: None, cap_mb: int | None) -> None:
         sent.clear()
         torch.autograd.backward(model(torch.zeros(2, 64)).sum())
     sizes = [parameter.nbytes for parameter in net.parameters()]
-    ours = bucket_layout(sizes) if cap_mb is None else bucket_layout(sizes, cap_bytes=cap_mb * MIB, first_cap_bytes=cap_mb * MIB)
+    ours = bucket_layout(sizes) if cap_mb is None else bucket_layout(sizes, cap_bytes=cap_mb * MIB)
     assert sent == ours
     assert (len(sent) == 1) == (cap_mb == 25)  # 11 MB in all
 
