@@ -313,6 +313,14 @@ def test_each_mutant_is_caught(short: Run, method: Method, k: int) -> None:
         assert max(compare(run, short).l2) > 1e5 * LIMITS[torch.float64]
 
 
+@pytest.mark.parametrize("name", ["one gradient forgotten once", "one step more"])
+@pytest.mark.parametrize(("at", "steps"), [(150, 20), (5, 5), (-1, 5)])
+def test_a_fault_that_would_never_strike_is_refused(name: str, at: int, steps: int) -> None:
+    """A run without its fault is in lockstep, and would pass for a fault that was not caught."""
+    with pytest.raises(ValueError, match=f"^'{name}' must strike at one of the steps 0 to {steps - 1}, got {at}$"):
+        train(2, steps, method=faults(once_at=at)[name])
+
+
 def test_replicas_that_differ_are_seen_whichever_they_are(short: Run) -> None:
     """Replica 0 is right to the last bit, and so is every number of the last of four replicas, but for one last bit."""
     updates = count(1)

@@ -181,6 +181,14 @@ def test_the_name_of_a_job_is_that_of_its_training() -> None:
         (lambda: Training(steps=0), "steps must be a whole number of at least 1, got 0"),
         (lambda: Training(samples=0), "samples must be a whole number of at least 1, got 0"),
         (lambda: Training(lr=-1.0), "lr must be a finite number above 0, got -1.0"),
+        (lambda: Training(once_at=-5), "once_at must be a whole number of at least 0, got -5"),
+        (lambda: Training(once_at="x"), "once_at must be a whole number of at least 0, got 'x'"),
+        (lambda: Training(steps=20, fault="one step more"), "'one step more' must strike at one of the steps 0 to 19, got 150"),
+        (lambda: Training(steps=20, fault="one step more", once_at=20), "strike at one of the steps 0 to 19, got 20"),
+        (
+            lambda: Job(trainings=(Training(steps=9),), trouble=Trouble(kind="kill", rank=0, step=9)),
+            "trouble must come at one of the steps 0 to 8, got 9",
+        ),
         (lambda: Trouble(kind="sulk", rank=0), "kind must be one of 'raise', 'exit', 'kill', 'hang', 'shape'; got 'sulk'"),
         (lambda: Trouble(kind="kill", rank=-1), "rank must be a whole number of at least 0, got -1"),
         (lambda: Job(trainings=(), backend="mpi"), "backend must be one of 'gloo', 'nccl'; got 'mpi'"),
@@ -193,6 +201,10 @@ def test_the_name_of_a_job_is_that_of_its_training() -> None:
         (lambda: Job(trainings=(), timeout_s=0), "timeout_s must be a finite number above 0, got 0"),
         (lambda: Job(trainings=(), save_every=-1), "save_every must be a whole number of at least 0, got -1"),
         (lambda: run(0, Job(trainings=())), "k must be a whole number of at least 1, got 0"),
+        (
+            lambda: run(2, Job(trainings=(Training(steps=5),), trouble=Trouble(kind="kill", rank=2))),
+            "the rank in trouble must be one of 0 to 1, got 2",
+        ),
     ],
 )
 def test_bad_input_gets_the_rule_and_the_value(make: object, message: str) -> None:

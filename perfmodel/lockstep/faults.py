@@ -121,7 +121,7 @@ def faults(once_at: int = ONCE_AT) -> Mapping[str, Method]:
         Method(name="mean of means", loss=mean_loss, divide_by=lambda batch, shard, k: k),
         Method(name="sum of means", loss=mean_loss, divide_by=lambda batch, shard, k: 1),
         Method(name="one gradient forgotten always", synchronize=forget()),
-        Method(name="one gradient forgotten once", synchronize=forget(at=once_at)),
+        Method(name="one gradient forgotten once", synchronize=forget(at=once_at), strikes_at=once_at),
         Method(name="divided by the size of the shard", divide_by=lambda batch, shard, k: shard),
         Method(name="divided by the batch less one", divide_by=lambda batch, shard, k: batch - 1),
         Method(name="no broadcast at the start", begin=_begin_alone),
@@ -135,7 +135,7 @@ def faults(once_at: int = ONCE_AT) -> Mapping[str, Method]:
         Method(name="root counted twice", synchronize=_root_twice),
         Method(name="the first shard for everyone", split=_always_the_first),
         Method(name="labels of the first shard", split=_labels_of_the_first),
-        Method(name="one step more", update=_twice(at=once_at)),
+        Method(name="one step more", update=_twice(at=once_at), strikes_at=once_at),
         Method(name="learning rate 1.01 times", update=_faster),
     )
     return MappingProxyType({method.name: method for method in methods})

@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from perfmodel.lockstep.faults import FAULTS, ONCE_AT
+from perfmodel.lockstep.faults import FAULTS, ONCE_AT, faults
 from perfmodel.lockstep.networks import BATCH
 from perfmodel.lockstep.runs import EVERY, LR, STEPS
 from perfmodel.units import at_least, positive
@@ -48,6 +48,9 @@ class Training:
         for name, whole in (("steps", self.steps), ("every", self.every), ("samples", self.samples)):
             at_least(name, whole, 1)
         positive("lr", self.lr)
+        at_least("once_at", self.once_at, 0)
+        if self.fault:
+            faults(self.once_at)[self.fault].check_strikes(self.steps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +93,9 @@ class Job:
             raise ValueError(f"device must be 'cuda' with 'nccl', which needs a GPU for each rank; got {self.device!r}")
         positive("timeout_s", self.timeout_s)
         at_least("save_every", self.save_every, 0)
+        last = max((training.steps for training in self.trainings), default=1) - 1
+        if self.trouble and self.trouble.step > last:
+            raise ValueError(f"trouble must come at one of the steps 0 to {last}, got {self.trouble.step}")
 
     @property
     def name(self) -> str:

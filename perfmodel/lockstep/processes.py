@@ -76,11 +76,13 @@ def launch(
 
     `options` are torchrun's; `restarts` how often it starts the group again after a rank has failed; `prefix` is a command that
     runs the launcher, such as one that enters a network namespace. After `patience_s` seconds all is ended.
-    Raises ValueError for k below 1, and for more ranks than GPUs where each needs its own (device "cuda").
+    Raises ValueError for k below 1, for more ranks than GPUs where each needs its own (device "cuda"), and for trouble with a rank that is not there.
     """
     at_least("k", k, 1)
     if job.device == "cuda" and k > (gpus := torch.cuda.device_count()):
         raise ValueError(f"k must be at most {gpus}, since device 'cuda' needs a GPU for each rank; got {k}")
+    if job.trouble and job.trouble.rank >= k:
+        raise ValueError(f"the rank in trouble must be one of 0 to {k - 1}, got {job.trouble.rank}")
     job.write(folder)
     mark = uuid.uuid4().hex
     env = {

@@ -59,7 +59,7 @@ def train(
     every setting of torch and its random state are as before afterwards. On CUDA, set CUBLAS_WORKSPACE_CONFIG=:4096:8 first.
 
     Raises ValueError for k, steps or every below 1, a learning rate that is not above 0, a model that does not treat each sample
-    alone (batch norm, dropout), and a loss that becomes infinite or NaN.
+    alone (batch norm, dropout), a fault that strikes after the last step, and a loss that becomes infinite or NaN.
 
     >>> run = train(3, 25)
     >>> run.steps, run.losses[-1] < run.losses[0]
@@ -72,6 +72,7 @@ def train(
     at_least("steps", steps, 1)
     at_least("every", every, 1)
     positive("lr", lr)
+    method.check_strikes(steps)
     if not devices:
         raise ValueError("devices must name at least one device, got none")
     with settings(devices), torch.random.fork_rng(devices=[d for d in devices if d != "cpu"]):

@@ -91,6 +91,8 @@ class Method:
     synchronize(gradients, step)           adds up the gradients [replica][parameter] in place
     divide_by(batch, shard, k)          -> what one replica divides the summed gradient by
     update(net, gradients, rate, step)     changes the parameters in place; runs without autograd
+
+    A fault that strikes once does so at step `strikes_at`.
     """
 
     name: str = "lockstep"
@@ -100,6 +102,12 @@ class Method:
     synchronize: Callable[[Gradients, int], None] = _allreduce_each
     divide_by: Callable[[int, int, int], float] = _batch_size
     update: Callable[[nn.Module, Sequence[Tensor], float, int], None] = _descend
+    strikes_at: int | None = None
+
+    def check_strikes(self, steps: int) -> None:
+        """Raises ValueError where a fault that strikes once would not: a run without its fault must not pass for one with it."""
+        if self.strikes_at is not None and not 0 <= self.strikes_at < steps:
+            raise ValueError(f"{self.name!r} must strike at one of the steps 0 to {steps - 1}, got {self.strikes_at}")
 
 
 LOCKSTEP = Method()
