@@ -37,6 +37,7 @@ from macros.pins import EXEMPT, PINS, check_book, check_exempt
 from macros.quantity import QuoteError, of
 from macros.reality import check_reality
 from macros.records import write_whole
+from macros.records import RecordError
 from macros.refused import check_records
 from macros.says import check_says
 from macros.scan import MACROS, Call, Fault, Page, scan, source_of
@@ -208,9 +209,13 @@ def audit_sources(
     pins: Path = ROOT / PINS,
 ) -> Audit:
     """Audit the book and every page. `overrides` are texts of pages by path, in the place of files, for tests that plant a fault."""
-    ledger_ = book if book is not None else current_book()
-    texts = overrides or {}
     audit = Audit()
+    try:
+        ledger_ = book if book is not None else current_book()
+    except RecordError as error:  # without it there is no book, and nothing to hold a page against
+        audit.faults.append(Fault("docs/records", 0, 0, str(error)))
+        return audit
+    texts = overrides or {}
     audit.faults += check_book(ledger_, pins)
     audit.faults += [*check_reality(), *check_records(), *check_labels(docs.parent), *check_says(ledger_)]
     refused = [*check_files(docs)]

@@ -103,10 +103,14 @@ def on_config(config: Any, **_: Any) -> Any:
             for name in [n for n in sys.modules if n.partition(".")[0] in ("macros", "perfmodel")]:
                 del sys.modules[name]
         _code = code
+    from macros.records import RecordError
     from macros.render import Renderer
 
     docs = Path(config["docs_dir"])
-    _renderer = Renderer(docs)
+    try:
+        _renderer = Renderer(docs)
+    except RecordError as error:
+        raise PluginError(f"docs/records: {error}") from None
     _renderer.report_url = config["extra"].get("report_url", "")
     # MkDocs would follow a link, or stop at what is no file.
     if any(not (docs.parent / path).is_file() for path in _renderer.audit.refused):

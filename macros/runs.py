@@ -37,8 +37,11 @@ def badge(record: Record, what: str = "training run") -> str:
 
 @cache
 def enter(ledger: Ledger) -> None:
-    """Add every run number to `ledger`, once. A record that is stale or torn is made again first (see `macros.records`)."""
-    record = load("lockstep")
+    """Add every run number to `ledger`, once. A record that is stale or torn is made again first (see `macros.records`).
+
+    Raises RecordError for one that can't be made, with nothing added.
+    """
+    record, lost, noise = load("lockstep"), load("lost"), load("noise")
     shown, of = record.results, source(record)
 
     def run(name: str, value: float | tuple[float, ...], says: str) -> None:
@@ -75,13 +78,12 @@ def enter(ledger: Ledger) -> None:
     weakest = min(shown["mutants"].values(), key=lambda each: float(each["4"]["l2"]))["4"]["l2"]
     run("mutants", len(shown["mutants"]), "the ways to break lockstep that were tried")
     run("weakest", weakest, "the smallest distance that any of them leaves four replicas at")
-    _enter_lost(ledger)
-    _enter_noise(ledger)
+    _enter_lost(ledger, lost)
+    _enter_noise(ledger, noise)
     _enter_products(ledger)
 
 
-def _enter_lost(ledger: Ledger) -> None:
-    record = load("lost")
+def _enter_lost(ledger: Ledger, record: Record) -> None:
     shown, of = record.results, source(record)
     for name, says in (
         ("ranks", "the processes that train together"),
@@ -96,8 +98,7 @@ def _enter_lost(ledger: Ledger) -> None:
         ledger.run(f"lost.{name}", shown[name], "", says, of)
 
 
-def _enter_noise(ledger: Ledger) -> None:
-    record = load("noise")
+def _enter_noise(ledger: Ledger, record: Record) -> None:
     shown, of = record.results, source(record)
     for name, says in (
         ("samples", "the samples that batches are drawn from"),

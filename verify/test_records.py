@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mkdocs.exceptions import PluginError
 
-from macros import published, records
+from macros import audit, published, records, render, runs
+from macros.build import on_config
 from macros.records import RecordError, load, read
+from perfmodel.number import Ledger
 from verify.checkout import ROOT, build, copy
 
 RESULTS: dict[str, Any] = {"l2": {"2": [0.0, 1.4281349483100270e-16]}, "part_in_ten_to": {"2": 15}}
@@ -143,6 +146,30 @@ def test_without_torch_a_fresh_record_is_enough_and_a_stale_one_is_an_error_in_w
         load("lockstep", folder=stored.parent)
     assert isinstance(error.value, ValueError)
     assert stored.read_text(encoding="utf-8") == "{", "what was there is left alone"
+
+
+def test_a_record_that_cannot_be_made_is_one_line_of_the_audit_and_of_a_build(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And it stays that line: what was entered before it must not stand in the way the next time."""
+    known = {name: load(name) for name in ("lockstep", "lost")}
+
+    def torn(name: str) -> records.Record:
+        if name not in known:
+            raise RecordError(f"{name}.json is torn, and numpy, which makes it, is not installed")
+        return known[name]
+
+    empty = Ledger()
+    monkeypatch.setattr(runs, "load", torn)
+    monkeypatch.setattr(audit, "current_book", lambda: runs.enter(empty))
+    for _ in range(2):
+        assert audit.main([]) == 1
+        says = "docs/records: noise.json is torn, and numpy, which makes it, is not installed"
+        assert capsys.readouterr().out.splitlines()[0] == says
+    assert len(empty) == 0
+    monkeypatch.setattr(render, "book", lambda: runs.enter(empty))
+    with pytest.raises(PluginError, match=f"^{says}$"):
+        on_config({"docs_dir": str(ROOT / "docs"), "extra": {}})
 
 
 def test_an_interrupted_write_leaves_the_old_record(stored: Path, made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
