@@ -36,8 +36,7 @@ from macros.pages import cards, credit, ledger, live, symbols, verification
 from macros.pins import EXEMPT, PINS, check_book, check_exempt
 from macros.quantity import QuoteError, of
 from macros.reality import check_reality
-from macros.records import write_whole
-from macros.records import RecordError
+from macros.records import RecordError, write_whole
 from macros.refused import check_records
 from macros.says import check_says
 from macros.scan import MACROS, Call, Fault, Page, scan, source_of
