@@ -333,6 +333,19 @@ def test_what_did_not_pass_is_not_published(
     assert not (checkout / "site/verification.json").exists()
 
 
+@pytest.mark.parametrize(
+    "name", ["README.md", "AUTHORING.md", "CONTRIBUTING.md", "CHANGELOG.md", ".github/workflows/publish.yml", "docs/a.png"]
+)
+def test_nor_what_was_changed_after_its_verification(checkout: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+    (checkout / name).write_text("as it was verified", encoding="utf-8")
+    verified(checkout)
+    assert publish.main([], checkout) == 0
+    (checkout / name).write_text("as it is", encoding="utf-8")
+    assert publish.main([], checkout) == 1
+    assert "verification.json is of other sources than these: run `make verify`" in capsys.readouterr().err
+
+
 def test_neither_is_a_site_without_a_verification_or_one_that_was_built_before(checkout: Path) -> None:
     (checkout / "site/verification.html").write_text("not verified in this checkout", encoding="utf-8")
     assert list(publish.unverified(checkout)) == ["site/ does not show this verification: run `make site`"]
