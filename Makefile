@@ -20,7 +20,7 @@ $(READY): requirements.txt requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit("needs Python 3.11 or newer, got " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --require-hashes -r requirements.lock
-	$(INSTALL) $$(grep '$(TORCH)' requirements.txt) # its files differ by index, so no hash of them is locked
+	$(INSTALL) $$(grep '$(TORCH)' requirements.txt) # its files differ by index, so no hash of them is locked; what it needs is there by now, but for NVIDIA's libraries of a CUDA build
 	@touch $@
 
 site: $(READY) ## build the site into site/, or say what is wrong and leave the last one alone
@@ -78,7 +78,7 @@ lock: ## write requirements.lock anew, when requirements.txt has changed; needs 
 	@build/uv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
 	  --output-file requirements.lock build/uv/requirements.txt
 
-audit: ## ask whether a fault is known in anything that is installed; needs the network
+audit: ## ask whether a fault is known in anything that the lock lists, or in torch; needs the network
 	@$(PYTHON) -m venv build/audit
 	@build/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
 	@grep '$(TORCH)' requirements.txt > build/torch.txt

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from macros.files import check_files
 from verify.checkout import build, copy
 from verify.planted import HERE
 
@@ -166,14 +167,26 @@ def test_files_that_lie_elsewhere_or_that_no_check_reads_are_not_published(tmp_p
     for name in wanted[:3]:
         (project / name).symlink_to(secret / Path(name).name)
     (docs / "folder").symlink_to(secret)
-    (docs / "own.html").write_text("<script>alert()</script>", encoding="utf-8")
-    (docs / "drawing.svg").write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg">\n  <script>alert()</script></svg>', encoding="utf-8"
-    )
+    script = '<{0}svg xmlns{1}="http://www.w3.org/2000/svg">\n  <{0}script>alert()</{0}script></{0}svg>'
+    html = '<html xmlns="http://www.w3.org/1999/xhtml"><script>alert()</script></html>'
+    planted = {
+        "own.html": (html, "a name here ends in .md"),
+        "own.xml": (html, "a name here ends in .md"),
+        "own.xht": (html, "a name here ends in .md"),
+        "own.shtml": (html, "a name here ends in .md"),
+        "_worker.js": ("alert()", "a name that begins with _"),
+        "_redirects": ("/* https://example.org/ 302", "a name that begins with _"),
+        "own.js": ("alert()", "a name here ends in .md"),
+        "drawing.svg": (script.format("", ""), "a drawing holds no script, style sheet or page, got <script>"),
+        "prefix.svg": (script.format("svg:", ":svg"), "a drawing holds no script, style sheet or page, got <script>"),
+        "utf-16.svg": (script.format("", ""), "this drawing is not saved as UTF-8"),
+    }
+    for name, (text, _) in planted.items():
+        (docs / name).write_text(text, encoding="utf-16" if name.startswith("utf-16") else "utf-8")
     with (docs / "index.md").open("a", encoding="utf-8") as page:
         page.write('\n[= code("sample.py") =]\n')
     wanted = [f"{name}: what is published lies under docs/ itself" for name in wanted]
-    wanted += ["docs/own.html: a page is written in Markdown", "docs/drawing.svg:2:3: a drawing holds no script"]
+    wanted += [f"docs/{name}{':2:3' if '<script>' in says else ''}: {says}" for name, (_, says) in planted.items()]
     wanted.append('docs/index.md:8:1: there is no code "sample.py"')
 
     done = build(project, project / "site")
@@ -182,4 +195,103 @@ def test_files_that_lie_elsewhere_or_that_no_check_reads_are_not_published(tmp_p
     assert "Traceback" not in done.stdout, done.stdout
     assert [want for want in wanted if want not in done.stdout.replace(":1:1: ", ": ")] == [], done.stdout
     assert SECRET not in done.stdout
-    assert [path for path in (project / "site").rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()] == []
+    built = [path for path in (project / "site").rglob("*") if path.is_file()]
+    assert [path for path in built if SECRET.encode() in path.read_bytes() or path.name in planted] == []
+
+
+# What a drawing may hold. `▸` marks the place that the message must name.
+ACTIVE = "a drawing holds no script, style sheet or page, got"
+ADDRESS = "an address in a drawing is #… within it, or data:image/… of a picture, got"
+ANIMATED = "a drawing animates no address, style or script, got"
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" xmlns:h="http://www.w3.org/1999/xhtml">\n'
+DRAWINGS = {
+    "▸<script>alert()</script>": f"{ACTIVE} <script>",
+    '<g>▸<s:script xmlns:s="http://www.w3.org/2000/svg">alert()</s:script></g>': f"{ACTIVE} <script>",
+    "▸<h:script>alert()</h:script>": f"{ACTIVE} <script>",
+    "▸<h:p>x</h:p>": f"{ACTIVE} <p>",
+    "<g>ä ▸<foreignObject/></g>": f"{ACTIVE} <foreignObject>",
+    '▸<iframe xmlns="" src="#x"/>': f"{ACTIVE} <iframe>",
+    '▸<object data="x"/>': f"{ACTIVE} <object>",
+    '▸<embed type="x"/>': f"{ACTIVE} <embed>",
+    "▸<style>p { color: red }</style>": f"{ACTIVE} <style>",
+    '▸<g style="fill: red"/>': f"{ACTIVE} style=",
+    '▸<g onload="alert()"/>': f"{ACTIVE} onload=",
+    '▸<g OnClick = "alert()"/>': f"{ACTIVE} OnClick=",
+    '▸<set attributeName="x" onbegin="alert()"/>': f"{ACTIVE} onbegin=",
+    '▸<?xml-stylesheet href="x.xsl" type="text/xsl"?>': f"{ACTIVE} <?xml-stylesheet?>",
+    '▸<a href="javascript:alert()"/>': f"{ADDRESS} href='javascript:alert()'",
+    '▸<a x:href="java&#115;cript:alert()"/>': f"{ADDRESS} href='javascript:alert()'",
+    '▸<a xmlns:y="http://www.w3.org/1999/xlink" y:href=" #a"/>': f"{ADDRESS} href=' #a'",
+    '▸<a href="https://example.org/"/>': f"{ADDRESS} href='https://example.org/'",
+    '▸<use href="other.svg#a"/>': f"{ADDRESS} href='other.svg#a'",
+    '▸<image href="data:image/svg+xml;base64,AAAA"/>': f"{ADDRESS} href='data:image/svg+xml;base64,AAAA'",
+    '▸<use href="data:text/html,x"/>': f"{ADDRESS} href='data:text/html,x'",
+    '▸<a href="#a" ping="https://example.org/"/>': f"{ADDRESS} ping='https://example.org/'",
+    '▸<g xml:base="https://example.org/"/>': f"{ADDRESS} base='https://example.org/'",
+    '▸<g fill="url(https://example.org/a.svg#a)"/>': f"{ADDRESS} fill='url(https://example.org/a.svg#a)'",
+    "▸<g fill=\"url(#a) url( 'b')\"/>": f"{ADDRESS} fill=\"url(#a) url( 'b')\"",
+    '▸<g cursor="u\\72l(b)"/>': f"{ADDRESS} cursor='u\\\\72l(b)'",
+    '▸<set attributeName="href" to="javascript:alert()"/>': f'{ANIMATED} attributeName="href"',
+    '▸<animate attributeName=" x:href " values="javascript:alert()"/>': f'{ANIMATED} attributeName=" x:href "',
+    '▸<set attributeName="onclick" to="alert()"/>': f'{ANIMATED} attributeName="onclick"',
+    "<g></▸p>": "an SVG is XML, and this is not: mismatched tag; save it again with a program that draws",
+    "▸<z:script/>": "an SVG is XML, and this is not: unbound prefix",
+    "▸&a;": "an SVG is XML, and this is not: undefined entity",
+}  # fmt: skip
+
+
+def faults_of(docs: Path, data: bytes) -> list[str]:
+    (docs / "a.svg").write_bytes(data)
+    return [str(fault).removeprefix("docs/a.svg:") for fault in check_files(docs)]
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    return tmp_path / "docs"
+
+
+@pytest.mark.parametrize(("body", "says"), DRAWINGS.items())
+def test_a_drawing_that_runs_or_fetches_something_is_refused_where_it_does(docs: Path, body: str, says: str) -> None:
+    text = f"{SVG}{body}</svg>"
+    (place,) = marks(text)
+    (fault,) = faults_of(docs, text.replace(HERE, "").encode())
+    assert fault.startswith("{}:{}: {}".format(*place, says)), fault
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding", "says"),
+    [
+        ("", "utf-16", "1:1: this drawing is not saved as UTF-8: save it again with that encoding"),
+        ("", "utf-16-le", "1:1: this drawing is not saved as UTF-8"),
+        ("<!-- ä -->", "latin-1", "1:1: this drawing is not saved as UTF-8"),
+        (
+            '<?xml version="1.0" encoding="utf-7"?>',
+            "utf-8",
+            '1:1: a drawing is saved as UTF-8 and says so, got encoding="utf-7": write encoding="UTF-8"',
+        ),
+        ("<!DOCTYPE svg>", "utf-8", "1:14: a drawing has no <!DOCTYPE>: take it out"),
+        ('<!-- -->\n<!DOCTYPE svg [<!ENTITY a "<script/>">]>', "utf-8", "2:15: a drawing has no <!DOCTYPE>"),
+        ('<!DOCTYPE svg SYSTEM "file:///etc/passwd">', "utf-8", "1:42: a drawing has no <!DOCTYPE>"),
+        ('<?xml-stylesheet href="a.xsl"?>', "utf-8", f"1:1: {ACTIVE} <?xml-stylesheet?>: take it out"),
+    ],
+)
+def test_a_drawing_that_can_be_read_in_two_ways_is_refused(docs: Path, head: str, encoding: str, says: str) -> None:
+    (fault,) = faults_of(docs, f"{head}{SVG}<g/></svg>".encode(encoding))
+    assert fault.startswith(says), fault
+
+
+def test_an_empty_drawing_is_refused_and_all_faults_of_another_are_named(docs: Path) -> None:
+    assert faults_of(docs, b"") == [
+        "1:1: an SVG is XML, and this is not: no element found; save it again with a program that draws"
+    ]
+    assert len(faults_of(docs, f'{SVG}<script onload="x" href="y"/><style/></svg>'.encode())) == 4
+
+
+def test_what_a_drawing_needs_it_may_hold(docs: Path) -> None:
+    body = (
+        '<!-- <script> --><title>on="load" &lt;script></title><metadata><r:Work xmlns:r="urn:x" r:file="C:\\a" r:about="https://example.org"/></metadata>'
+        '<defs><linearGradient id="a"/></defs><path fill="url(#a)" mask="url( \'#a\' )" d="M0 0" transform="translate(1)" opacity="1"/>'
+        '<use href="#a"/><use x:href="#a"/><image href="data:image/png;base64,AAAA"/><animate attributeName="opacity" to="0"/><text>ä</text>'
+    )
+    assert faults_of(docs, f'\ufeff<?xml version="1.0" encoding="utf-8"?>\r\n{SVG}{body}</svg>'.encode()) == []

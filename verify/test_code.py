@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import grimp
 import pytest
 
 from verify.checkout import ROOT
@@ -40,6 +42,10 @@ def test_clean(command: tuple[str, ...]) -> None:
         ("perfmodel/units.py", "import macros.text", "The rooms"),
         ("perfmodel/kernels.py", "import plotly", "plots nothing"),
         ("perfmodel/streams.py", "import torch", "plots nothing"),
+        ("perfmodel/streams.py", "import numpy", "plots nothing"),
+        ("perfmodel/lockstep/step.py", "import numpy", "plots nothing"),
+        ("perfmodel/noise/network.py", "import torch", "plots nothing"),
+        ("perfmodel/book/act1.py", "import selectolax", "plots nothing"),
         ("macros/text.py", "import verify.server", "The rooms"),
         ("macros/quotes.py", "import mkdocs.config", "depends on no build"),
     ],
@@ -54,6 +60,14 @@ def test_a_forbidden_import_is_refused(tmp_path: Path, file: str, line: str, con
     assert done.returncode == 1, done.stdout[-2000:]
     broken = [row for row in done.stdout.splitlines() if "BROKEN" in row]
     assert any(contract in row for row in broken), broken
+
+
+def test_whatever_the_other_rooms_import_from_elsewhere_is_forbidden_to_perfmodel() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    (forbidden,) = (contract["forbidden_modules"] for contract in contracts if "plots nothing" in contract["name"])
+    graph = grimp.build_graph(*ROOMS, include_external_packages=True, cache_dir=None)
+    imported = {module.partition(".")[0] for module in graph.modules}
+    assert imported - sys.stdlib_module_names - {*ROOMS, "_typeshed"} == set(forbidden)  # the last one is there for types alone
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,14 @@ from types import MappingProxyType
 import pytest
 from mkdocs.exceptions import PluginError
 
+from macros import fingerprint
 from macros import site as making
 from macros.audit import CALLABLE, NAMED, Audit, apply_fixes, audit_page, audit_sources
 from macros.build import on_startup
 from macros.evaluate import Evaluator, book, using
 from macros.files import check_files, pages_of
 from macros.scan import source_of
-from verify.checkout import ROOT, add_page, copy, replace, small
+from verify.checkout import ROOT, add_page, replace, small
 from verify.test_site import free_port, wait_for
 
 COMMAND = (sys.executable, "-m", "macros.site")
@@ -250,8 +251,10 @@ WORST = {
 @pytest.mark.build
 @pytest.mark.full
 def test_the_whole_site_under_the_worst_conditions_is_the_same(site: Path, tmp_path: Path) -> None:
-    checkout = copy(tmp_path / "ein Pfad mit Ümläuten #1 %41" / "project")
-    shutil.copytree(ROOT / "verify", checkout / "verify", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    checkout = tmp_path / "ein Pfad mit Ümläuten #1 %41" / "project"
+    for file in fingerprint.files():
+        (checkout / file.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, checkout / file.relative_to(ROOT))
     if (ROOT / "verification.json").exists():  # it stands on a page, when it belongs to these sources
         shutil.copy(ROOT / "verification.json", checkout)
     done = run(checkout, environment=WORST)
@@ -427,16 +430,36 @@ def fifo(path: Path) -> None:
     os.mkfifo(path)
 
 
+def put(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.touch()
+
+
+ENDINGS = "a name here ends in .md, .svg, .png, .jpg, .jpeg, .gif, .webp, .csv, .txt"
+# What some browser or host takes for it, or for more.
+HTML = (".html", ".htm", ".HTM", ".xhtml", ".xht", ".shtml", ".xml", ".xsl", ".svgz", ".mhtml", ".php")
 FILES: list[tuple[str, Callable[[Path], object], str]] = [
     ("a link to a folder", lambda d: (d / "acts").symlink_to(d.parent), "docs/acts:1:1: what is published lies under docs/ itself"),
     ("a loop", lambda d: (d / "loop").symlink_to("loop"), "docs/loop:1:1: what is published lies under docs/ itself"),
     ("a link to nothing", lambda d: (d / "old.md").symlink_to("gone.md"), "docs/old.md:1:1: what is published lies under docs/ itself"),
     ("a link out", lambda d: (d / "out.md").symlink_to(sys.executable), "docs/out.md:1:1: what is published lies under docs/ itself"),
     ("a pipe", lambda d: fifo(d / "pipe.txt"), "docs/pipe.txt:1:1: neither a file nor a folder"),
-    ("capitals", lambda d: (d / "PAGE.MD").touch(), "docs/PAGE.MD:1:1: a page's name ends in .md, in small letters, got .MD"),
-    ("another ending", lambda d: (d / "p.markdown").touch(), "docs/p.markdown:1:1: a page's name ends in .md"),
-    ("HTML", lambda d: (d / "p.html").touch(), "docs/p.html:1:1: a page is written in Markdown, or no check reads it"),
-    ("HTML by another name", lambda d: (d / "p.HTM").touch(), "docs/p.HTM:1:1: a page is written in Markdown, or no check reads it"),
+    ("capitals", lambda d: (d / "PAGE.MD").touch(), f"docs/PAGE.MD:1:1: {ENDINGS}, in small letters; got .MD: rename it, or take it out"),
+    ("another ending", lambda d: (d / "p.markdown").touch(), f"docs/p.markdown:1:1: {ENDINGS}, in small letters; got .markdown"),
+    *((f"HTML as {e}", lambda d, e=e: (d / f"p{e}").touch(), f"docs/p{e}:1:1: {ENDINGS}, in small letters; got {e}") for e in HTML),
+    ("no ending", lambda d: (d / "CNAME").touch(), f"docs/CNAME:1:1: {ENDINGS}, in small letters; got none of them: rename it"),
+    ("a script", lambda d: (d / "p.js").touch(), f"docs/p.js:1:1: {ENDINGS}, in small letters; .js only under docs/assets/; got .js"),
+    ("a style sheet", lambda d: (d / "p.css").touch(), f"docs/p.css:1:1: {ENDINGS}, in small letters; .css only under docs/assets/; got"),
+    ("code", lambda d: (d / "p.py").touch(), f"docs/p.py:1:1: {ENDINGS}, in small letters; .py only under docs/code/; got .py"),
+    ("settings of a host", lambda d: (d / "vercel.json").touch(), f"docs/vercel.json:1:1: {ENDINGS}, in small letters; .json only under"),
+    ("a script among samples", lambda d: put(d / "code/p.js"), f"docs/code/p.js:1:1: {ENDINGS}, .py, in small letters; .js only under"),
+    ("HTML among assets", lambda d: put(d / "assets/p.html"), f"docs/assets/p.html:1:1: {ENDINGS}, .css, .js, in small letters; got .html"),
+    ("assets elsewhere", lambda d: put(d / "acts/assets/p.js"), f"docs/acts/assets/p.js:1:1: {ENDINGS}, in small letters; .js only"),
+    ("a worker of a host", lambda d: put(d / "assets/_worker.js"), "docs/assets/_worker.js:1:1: a name that begins with _ means"),
+    ("redirects", lambda d: (d / "_redirects").touch(), "docs/_redirects:1:1: a name that begins with _ means something of its own to some"),
+    ("a folder of a host", lambda d: (d / "_site").mkdir(), "docs/_site:1:1: a name that begins with _ means something of its own"),
+    ("two endings", lambda d: (d / "p.html.png").touch(), "docs/p.html.png:1:1: a name has one ending, or a server may go by another"),
+    ("two endings of a page", lambda d: (d / "p.jis.md").touch(), "docs/p.jis.md:1:1: a name has one ending, or a server may go by"),
     ("no UTF-8", lambda d: open(os.fsencode(d) + b"/b\xfcro.md", "w").close(), r"docs/b\udcfcro.md:1:1: a name is made of characters"),
     ("a line end", lambda d: (d / "a\nb.md").touch(), r"docs/a\nb.md:1:1: a name is made of characters"),
 ]  # fmt: skip
@@ -460,6 +483,16 @@ def test_a_file_that_is_closed_is_refused(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("docs/index.md:1:1: this file cannot be read: give leave to read it\n", "")
 
 
+def test_what_pages_need_may_lie_under_docs(tmp_path: Path) -> None:
+    docs = docs_of(tmp_path)
+    everywhere = [f"acts/a b/{name}" for name in ("ü.md", "a.svg", "a.png", "a.jpg", "a.jpeg", "a.gif", "a.webp", "a.csv", "a.txt")]
+    assets = ["assets/vendor/a.min.js", "assets/a.css", "assets/a.svg"]
+    for name in (*everywhere, *assets, "code/a_b.py", "code/__pycache__/a.pyc", "records/published/a.json"):
+        (docs / name).parent.mkdir(parents=True, exist_ok=True)
+        (docs / name).write_text('<svg xmlns="http://www.w3.org/2000/svg"/>', encoding="utf-8")
+    assert list(check_files(docs)) == []
+
+
 def test_what_editors_leave_is_no_page(tmp_path: Path) -> None:
     """Emacs marks a page with unsaved changes by a link to nothing."""
     docs = docs_of(tmp_path)
@@ -469,6 +502,9 @@ def test_what_editors_leave_is_no_page(tmp_path: Path) -> None:
     for name in ("#index.md#", "index.md~"):
         (docs / name).touch()
     assert list(check_files(docs)) == []
+    (docs / "#").touch()  # this one is published
+    assert [fault.path for fault in check_files(docs)] == ["docs/#"]
+    (docs / "#").unlink()
     assert [*pages_of(docs)] == ["docs/index.md"]
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import tomllib
 import urllib.request
+from collections.abc import Collection, Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,42 @@ def test_a_lock_left_behind_is_named_with_its_cure(which: int, old: str, new: st
     assert says in lock_faults(*texts)
 
 
+# Torch, and what only its CUDA builds bring, differ by index; pip comes with Python.
+UNLOCKED = re.compile(r"torch|triton|(?:nvidia|cuda)-[a-z0-9-]+|pip")
+
+
+def unlocked(installed: Iterable[tuple[str, str]], lock: str) -> list[str]:
+    """What is installed and not in the lock."""
+    locked = pins(lock)
+    return [
+        f"{name}=={version} is installed, requirements.lock has {', '.join(sorted(locked.get(name, {'nothing'})))}: run `make clean`"
+        for name, version in ((canonicalize_name(name), version) for name, version in installed)
+        if not UNLOCKED.fullmatch(name) and version not in locked.get(name, set())
+    ]
+
+
+def test_nothing_is_installed_that_is_not_in_the_lock() -> None:
+    installed = [(found.name, found.version) for found in importlib.metadata.distributions()]
+    assert {"torch", "sympy", "mkdocs"} <= {name for name, _ in installed}
+    assert unlocked(installed, _texts()[1]) == []
+
+
+def test_what_is_installed_and_not_in_the_lock_is_named_with_its_cure() -> None:
+    installed = [
+        ("torch", "2.13.0+cu130"),
+        ("pip", "1"),
+        ("triton", "3.7"),
+        ("nvidia-nccl-cu13", "2"),
+        ("cuda_bindings", "13"),
+        ("SymPy", "1.14.0"),
+    ]
+    assert unlocked(installed, _texts()[1]) == []
+    assert unlocked([*installed, ("new.one", "1.0"), ("mpmath", "1.4")], _texts()[1]) == [
+        "new-one==1.0 is installed, requirements.lock has nothing: run `make clean`",
+        "mpmath==1.4 is installed, requirements.lock has 1.3.0: run `make clean`",
+    ]
+
+
 def needs(name: str) -> list[str]:
     """What a package says it needs; nothing is known of one that this Python has no use for."""
     try:
@@ -174,24 +211,36 @@ def needs(name: str) -> list[str]:
         return []
 
 
-def test_the_lock_holds_what_other_systems_and_later_pythons_need() -> None:
-    """With --require-hashes pip installs nothing that isn't listed."""
+def unmet(locked: Collection[str]) -> list[str]:
+    """What the packages of a lock and torch need that is not in it, on any system and Python."""
     systems = [("linux", "Linux", "posix"), ("darwin", "Darwin", "posix"), ("win32", "Windows", "nt")]
     worlds = [
         {"python_version": python, "python_full_version": f"{python}.9", "sys_platform": system, "platform_system": name, "os_name": os_, "extra": ""}
         for python in ("3.11", "3.12", "3.13", "3.14")
         for system, name, os_ in systems
     ]  # fmt: skip
-    locked = pins(_texts()[1])
-    assert sum(bool(needs(name)) for name in locked) > 25
-    missing = {
-        f"{name} needs {needed.name} where {needed.marker}"
-        for name in locked
+    return [
+        f"{name} needs {needed}: pin it in requirements.txt and run `make lock`"
+        for name in [*locked, "torch"]
         for needed in map(Requirement, needs(name))
         if canonicalize_name(needed.name) not in locked
+        and not UNLOCKED.fullmatch(canonicalize_name(needed.name))
         and any(not needed.marker or needed.marker.evaluate(world) for world in worlds)
-    }
-    assert missing == set()
+    ]
+
+
+def test_the_lock_holds_what_other_systems_and_later_pythons_need() -> None:
+    """With --require-hashes pip installs nothing that isn't listed; torch, which comes without, would bring it unlocked."""
+    locked = pins(_texts()[1])
+    assert sum(bool(needs(name)) for name in locked) > 25
+    assert unmet(locked) == []
+
+
+@pytest.mark.parametrize(("left_out", "says"), [("networkx", "torch needs networkx>="), ("mpmath", "sympy needs mpmath<")])
+def test_what_is_needed_and_not_in_the_lock_is_named_with_its_cure(left_out: str, says: str) -> None:
+    (fault,) = unmet(pins(_texts()[1]).keys() - {left_out})
+    assert fault.startswith(says)
+    assert fault.endswith(": pin it in requirements.txt and run `make lock`")
 
 
 # ---- Records and the verification ------------------------------------------------------
@@ -282,6 +331,19 @@ def test_what_did_not_pass_is_not_published(
     assert publish.main([], checkout) == 1
     assert says in capsys.readouterr().err
     assert not (checkout / "site/verification.json").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "AUTHORING.md", "CONTRIBUTING.md", "CHANGELOG.md", ".github/workflows/publish.yml", "docs/a.png"]
+)
+def test_nor_what_was_changed_after_its_verification(checkout: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+    (checkout / name).write_text("as it was verified", encoding="utf-8")
+    verified(checkout)
+    assert publish.main([], checkout) == 0
+    (checkout / name).write_text("as it is", encoding="utf-8")
+    assert publish.main([], checkout) == 1
+    assert "verification.json is of other sources than these: run `make verify`" in capsys.readouterr().err
 
 
 def test_neither_is_a_site_without_a_verification_or_one_that_was_built_before(checkout: Path) -> None:

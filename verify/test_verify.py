@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -141,19 +142,35 @@ def test_a_verification_of_other_sources_is_not_shown(tmp_path: Path) -> None:
     assert pages.read_verification(tmp_path) is None
 
 
-def test_the_fingerprint_sees_every_room(tmp_path: Path) -> None:
-    seen = {fingerprint.sources(tmp_path)}
-    for name in (
-        "perfmodel/a.py",
-        "macros/b.py",
-        "docs/c.md",
-        "docs/code/d.py",
-        "docs/records/e.json",
-        "verify/expected/f.csv",
-        "mkdocs.yml",
-    ):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("x", encoding="utf-8")
-        seen.add(fingerprint.sources(tmp_path))
-    assert len(seen) == 8
+READ = [
+    "perfmodel/a.py", "perfmodel/py.typed", "macros/b.py", "docs/c.md", "docs/code/d.py", "docs/records/e.json", "docs/f.png", "docs/g.jpg",
+    "docs/assets/h.woff2", "verify/expected/i.csv", "mkdocs.yml", "requirements.txt", "requirements.lock", "pyproject.toml", "Makefile",
+    "README.md", "AUTHORING.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "SECURITY.md", "LICENSE", "ruff.toml",
+    ".github/workflows/publish.yml", ".ci/run",
+]  # fmt: skip
+NOT_READ = [
+    "verification.json", "bench.json", ".git", ".venv/a.py", "site/a.html", "build/b", "mutants/c.py", ".mypy_cache/d.json", "docs/.#c.md",
+    "docs/.drafts/e.md", "verify/__pycache__/f.pyc", "perfmodel/noise/__pycache__/g.py",
+]  # fmt: skip
+
+
+def test_the_fingerprint_sees_all_that_is_read_and_nothing_that_is_made(tmp_path: Path) -> None:
+    root = tmp_path / "__pycache__/.b"  # wherever it lies
+    for name in (*READ, *NOT_READ):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x", encoding="utf-8")
+    before = fingerprint.sources(root)
+    for name in (*READ, *NOT_READ):
+        (root / name).write_text("y", encoding="utf-8")
+        assert (fingerprint.sources(root) != before) == (name in READ), name
+        (root / name).unlink()
+        assert (fingerprint.sources(root) != before) == (name in READ), name
+        (root / name).write_text("x", encoding="utf-8")
+        assert fingerprint.sources(root) == before
+
+
+def test_whatever_a_check_names_is_in_the_fingerprint() -> None:
+    code = "".join(path.read_text(encoding="utf-8") for room in ("macros", "verify") for path in (ROOT / room).rglob("*.py"))
+    named = {name.partition("/")[0] for name in re.findall(r"\bROOT / f?\"([^\"{]+)", code)} - {*fingerprint.MADE, "build"}
+    assert {".github", "README.md", "CHANGELOG.md", "docs"} <= named
+    assert named <= {path.relative_to(ROOT).parts[0] for path in fingerprint.files()}
