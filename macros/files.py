@@ -13,11 +13,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from xml.parsers import expat
 
+from macros import naked
 from macros.scan import Fault, source_of
 from macros.structure import ACTIVE_ATTRIBUTES, ACTIVE_TAGS
 
-_ENDINGS = (".md", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".csv", ".txt")
-_MORE = {"assets": (".css", ".js"), "code": (".py",), "records": (".json",)}  # what the maintainers put there besides
+_ENDINGS = (".md", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".txt")
+_MORE = {
+    "assets": (".css", ".js"),
+    "code": (".py",),
+    "records": (".json", ".csv"),
+}  # what the maintainers put there besides
 # In a drawing: what a browser would take for a page, and what leads elsewhere.
 _PAGES = "http://www.w3.org/1999/xhtml"
 _ADDRESSES = {"href", "src", "base", "ping"}
@@ -83,11 +88,14 @@ class _Drawing:
     def __init__(self, path: str, source: str | None) -> None:
         self.path = path
         self.faults: list[Fault] = []
+        self._text: tuple[int, int, list[str]] | None = None
         self._parser = expat.ParserCreate("utf-8", namespace_separator=" ")
         self._parser.XmlDeclHandler = self._declaration
         self._parser.StartDoctypeDeclHandler = self._doctype
         self._parser.ProcessingInstructionHandler = self._instruction
         self._parser.StartElementHandler = self._element
+        self._parser.CharacterDataHandler = self._words
+        self._parser.EndElementHandler = self._read
         if source is None:
             self.faults.append(Fault(path, 1, 1, "this drawing is not saved as UTF-8: save it again with that encoding"))
             return
@@ -115,7 +123,22 @@ class _Drawing:
     def _instruction(self, target: str, data: str) -> None:
         self._active(f"<?{target}?>")
 
+    def _words(self, words: str) -> None:
+        self._text = self._text or (self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1, [])
+        self._text[2].append(words)
+
+    def _read(self, *_: object) -> None:
+        """What was written since the last tag, which comes in pieces."""
+        line, column, words = self._text or (1, 1, [])
+        for finding in naked.findings("".join(words)):
+            cure = "take it out, or have macros/drawings.py make the drawing"
+            self.faults.append(
+                Fault(self.path, line, column, f"{finding.rule} in a drawing, where nothing holds it: {finding.text}; {cure}")
+            )
+        self._text = None
+
     def _element(self, name: str, attributes: Mapping[str, str]) -> None:
+        self._read()
         space, _, local = name.rpartition(" ")
         if space == _PAGES or local.lower() in ACTIVE_TAGS | {"foreignobject"}:
             self._active(f"<{local}>")

@@ -34,9 +34,10 @@ class Published:
     compared: bool
 
 
-def digest(content: bytes) -> str:
-    """The digest of a file of figures, whatever the line ends of the checkout."""
-    return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()
+def digest(content: bytes, entry: Mapping[str, object]) -> str:
+    """The digest of a file of figures and of its entry, but for the digest in there; whatever the line ends of the checkout."""
+    said = json.dumps({key: value for key, value in entry.items() if key != "sha256"}, sort_keys=True)
+    return hashlib.sha256(content.replace(b"\r\n", b"\n") + said.encode()).hexdigest()
 
 
 def read(folder: Path, name: str) -> Published:
@@ -48,10 +49,10 @@ def read(folder: Path, name: str) -> Published:
         raise RecordError(
             f"docs/records/published/{name}.csv must be there, and have an entry in sources.json ({error!r})"
         ) from error
-    if entry["sha256"] != digest(content):
+    if entry["sha256"] != (now := digest(content, entry)):
         raise RecordError(
-            f"docs/records/published/{name}.csv was changed after it was entered: take the change back, or hold the file against its "
-            f"source, say so in its entry of sources.json, and enter its new sha256, {digest(content)}"
+            f"docs/records/published/{name}.csv was changed after it was entered, or its entry in sources.json was: take the change back, or "
+            f"hold both against the source, say so in the entry, and put the new sha256 there, {now}"
         )
     rows = tuple(MappingProxyType(row) for row in csv.DictReader(io.StringIO(content.decode("utf-8"))))
     source = Source(**{key: entry.get(key, "") for key in ("title", "authors", "url", "licence", "place")})

@@ -44,7 +44,7 @@ def check_reality() -> Iterator[Fault]:
 def strange(data: DataSet) -> Iterator[str]:
     """The numbers in the words of a data set, its title, inputs and where it is gated, that no figure of its tables is.
 
-    "Four nodes" is a figure of the column of nodes, where there is one.
+    "Four nodes" is a figure of the column of nodes, where there is one, or of what the source says of nodes: "1 and 4 nodes of 8 B200".
     """
     columns: dict[str, list[tuple[Dim | None, float]]] = {}
     for name in data.tables:
@@ -55,7 +55,12 @@ def strange(data: DataSet) -> Iterator[str]:
     every = [figure for figures in columns.values() for figure in figures]
     for words in (data.title, data.inputs, data.where):
         for found in naked.findings(words):
-            figures_of = [*columns[""], *columns.get(found.text.split()[-1].lower(), every)]
+            noun = found.text.split()[-1].lower()
+            of_noun = re.findall(
+                rf"((?:\d+(?:,| to| and)? )+){re.escape(noun)}\b", "; ".join(table(name).hardware for name in data.tables)
+            )
+            near = [(None, float(figure)) for figure in re.findall(r"\d+", " ".join(of_noun))]
+            figures_of = columns.get(noun) or (near if noun.isalpha() else []) or every
             if "comparison" not in found.rule and not claimed(found.text, figures_of):
                 yield f'"{found.text}" in "{words}" is no figure of {", ".join(data.tables)}: say it without, or as the table has it'
 

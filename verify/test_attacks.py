@@ -234,6 +234,8 @@ DRAWINGS = {
     '▸<set attributeName="href" to="javascript:alert()"/>': f'{ANIMATED} attributeName="href"',
     '▸<animate attributeName=" x:href " values="javascript:alert()"/>': f'{ANIMATED} attributeName=" x:href "',
     '▸<set attributeName="onclick" to="alert()"/>': f'{ANIMATED} attributeName="onclick"',
+    "<text>▸Ring: 6&#49; ms</text>": "a naked number in a drawing, where nothing holds it: 61 ms; take it out, or have macros/drawings.py make the drawing",
+    "<g><title>▸twice as fast</title></g>": "a multiple in words in a drawing, where nothing holds it: twice",
     "<g></▸p>": "an SVG is XML, and this is not: mismatched tag; save it again with a program that draws",
     "▸<z:script/>": "an SVG is XML, and this is not: unbound prefix",
     "▸&a;": "an SVG is XML, and this is not: undefined entity",

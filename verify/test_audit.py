@@ -290,7 +290,7 @@ def test_what_is_refused_under_docs_is_named_and_handed_on_to_the_build(tmp_path
     (folder / "b.md").write_text(f"{FRONT}It waits.\n", encoding="utf-8")
     audit = audit_sources(docs=folder)
     assert [str(fault) for fault in audit.faults] == [
-        "docs/a.html:1:1: a name here ends in .md, .svg, .png, .jpg, .jpeg, .gif, .webp, .csv, .txt, in small letters; got .html: rename it, or take it out"
+        "docs/a.html:1:1: a name here ends in .md, .svg, .png, .jpg, .jpeg, .gif, .webp, .txt, in small letters; got .html: rename it, or take it out"
     ]
     assert audit.refused == {"docs/a.html"}
 

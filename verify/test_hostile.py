@@ -435,7 +435,7 @@ def put(path: Path) -> None:
     path.touch()
 
 
-ENDINGS = "a name here ends in .md, .svg, .png, .jpg, .jpeg, .gif, .webp, .csv, .txt"
+ENDINGS = "a name here ends in .md, .svg, .png, .jpg, .jpeg, .gif, .webp, .txt"
 # What some browser or host takes for it, or for more.
 HTML = (".html", ".htm", ".HTM", ".xhtml", ".xht", ".shtml", ".xml", ".xsl", ".svgz", ".mhtml", ".php")
 FILES: list[tuple[str, Callable[[Path], object], str]] = [
@@ -452,6 +452,7 @@ FILES: list[tuple[str, Callable[[Path], object], str]] = [
     ("a style sheet", lambda d: (d / "p.css").touch(), f"docs/p.css:1:1: {ENDINGS}, in small letters; .css only under docs/assets/; got"),
     ("code", lambda d: (d / "p.py").touch(), f"docs/p.py:1:1: {ENDINGS}, in small letters; .py only under docs/code/; got .py"),
     ("settings of a host", lambda d: (d / "vercel.json").touch(), f"docs/vercel.json:1:1: {ENDINGS}, in small letters; .json only under"),
+    ("figures that nothing holds", lambda d: (d / "p.csv").touch(), f"docs/p.csv:1:1: {ENDINGS}, in small letters; .csv only under docs/records/"),
     ("a script among samples", lambda d: put(d / "code/p.js"), f"docs/code/p.js:1:1: {ENDINGS}, .py, in small letters; .js only under"),
     ("HTML among assets", lambda d: put(d / "assets/p.html"), f"docs/assets/p.html:1:1: {ENDINGS}, .css, .js, in small letters; got .html"),
     ("assets elsewhere", lambda d: put(d / "acts/assets/p.js"), f"docs/acts/assets/p.js:1:1: {ENDINGS}, in small letters; .js only"),
@@ -485,9 +486,9 @@ def test_a_file_that_is_closed_is_refused(tmp_path: Path) -> None:
 
 def test_what_pages_need_may_lie_under_docs(tmp_path: Path) -> None:
     docs = docs_of(tmp_path)
-    everywhere = [f"acts/a b/{name}" for name in ("ü.md", "a.svg", "a.png", "a.jpg", "a.jpeg", "a.gif", "a.webp", "a.csv", "a.txt")]
+    everywhere = [f"acts/a b/{name}" for name in ("ü.md", "a.svg", "a.png", "a.jpg", "a.jpeg", "a.gif", "a.webp", "a.txt")]
     assets = ["assets/vendor/a.min.js", "assets/a.css", "assets/a.svg"]
-    for name in (*everywhere, *assets, "code/a_b.py", "code/__pycache__/a.pyc", "records/published/a.json"):
+    for name in (*everywhere, *assets, "code/a_b.py", "code/__pycache__/a.pyc", "records/published/a.json", "records/a.csv"):
         (docs / name).parent.mkdir(parents=True, exist_ok=True)
         (docs / name).write_text('<svg xmlns="http://www.w3.org/2000/svg"/>', encoding="utf-8")
     assert list(check_files(docs)) == []

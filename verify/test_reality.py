@@ -152,6 +152,7 @@ def test_a_bracket_is_closed_below_too() -> None:
     ("name", "field", "words", "wrong"),
     [
         ("flat_b200", "title", "Allreduce over five nodes of B200", "five nodes"),
+        ("flat_b200", "title", "Allreduce over eight nodes of B200", "eight nodes"),  # of eight GPUs there are nodes
         ("ring_nodes", "title", "Ring over five nodes, from the rate of one", "five nodes"),  # with 5 GPUs there are rows
         ("pcie_up", "inputs", "latency and rate, from the copies of 50 KB and 69 MB", "69 MB"),
         ("pcie_up", "inputs", "latency and rate, from the copies of 51 KB and 68 MB", "51 KB"),
@@ -264,7 +265,9 @@ def test_a_changed_record_is_one_fault_whatever_it_feeds(folder: Path, monkeypat
         published.table.cache_clear()
         data_sets.cache_clear()
     [fault] = audit.faults
-    assert str(fault).startswith(f"docs/records/published/{name}.csv: was changed after it was entered: take the change back, or ")
+    assert str(fault).startswith(
+        f"docs/records/published/{name}.csv: was changed after it was entered, or its entry in sources.json was: take the change back, or "
+    )
     assert {found.path for found in audit.withheld} >= {"docs/reality.md"}
     assert len(audit.withheld) > 20
 

@@ -346,7 +346,8 @@ def test_a_published_table_is_what_was_entered(tmp_path: Path) -> None:
         "entered": "by hand",
         "compared": True,
     }
-    entry["sha256"] = hashlib.sha256(b"gpus,img/s\n1,230\n8,1840\n").hexdigest()
+    said = json.dumps(entry, sort_keys=True).encode()
+    entry["sha256"] = hashlib.sha256(b"gpus,img/s\n1,230\n8,1840\n" + said).hexdigest()
     (tmp_path / "sources.json").write_text(json.dumps({"one": entry, "two": entry}), encoding="utf-8")
     (tmp_path / "one.csv").write_bytes(table)
     one = published.read(tmp_path, "one")
@@ -369,11 +370,15 @@ def test_a_published_table_is_what_was_entered(tmp_path: Path) -> None:
     ):
         published.read(tmp_path, "three")
     (tmp_path / "two.csv").write_bytes(table.replace(b"230", b"231"))
-    now = hashlib.sha256(b"gpus,img/s\n1,231\n8,1840\n").hexdigest()
+    now = hashlib.sha256(b"gpus,img/s\n1,231\n8,1840\n" + said).hexdigest()
     assert published.changed(tmp_path) == [("docs/records/published/two.csv", (
-        "was changed after it was entered: take the change back, or hold the file against its source, say so in its entry of sources.json, "
-        f"and enter its new sha256, {now}"
+        "was changed after it was entered, or its entry in sources.json was: take the change back, or hold both against the source, say so in the "
+        f"entry, and put the new sha256 there, {now}"
     ))]  # fmt: skip
+    for key, value in (("hardware", "9 GPUs"), ("compared", False), ("note", "more")):  # what pages say of the figures
+        (tmp_path / "sources.json").write_text(json.dumps({"one": {**entry, key: value}}), encoding="utf-8")
+        with pytest.raises(RecordError, match=r"one\.csv was changed after it was entered, or its entry"):
+            published.read(tmp_path, "one")
     (tmp_path / "sources.json").write_text("{", encoding="utf-8")
     with pytest.raises(RecordError, match=r"JSONDecodeError"):
         published.read(tmp_path, "one")
