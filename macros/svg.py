@@ -55,7 +55,12 @@ _AXIS |= {"title": {"text": ()}, "autorange": (True, "reversed"), "type": ("line
 _AXIS |= {"categoryorder": ("array",), "tickmode": ("array",)}
 _REFS: _Schema = {"xref": ("x", "x domain", "paper"), "yref": ("y", "y domain", "paper"), "name": NAMES}
 _SHAPE: _Schema = {**_REFS, **dict.fromkeys(("x0", "x1", "y0", "y1"), ()), "type": ("line",), "line": {"dash": tuple(DASH)}}
-_NOTE: _Schema = {**_REFS, **dict.fromkeys(("x", "y", "text"), ()), "showarrow": (False,), "xanchor": tuple(ANCHOR)}
+_NOTE: _Schema = {
+    **_REFS,
+    **dict.fromkeys(("x", "y", "xshift", "yshift", "text"), ()),
+    "showarrow": (False,),
+    "xanchor": tuple(ANCHOR),
+}
 _NOTE["yanchor"] = ("top", "middle", "bottom")
 
 
@@ -426,12 +431,12 @@ def _place(f: _Frame, layout: dict[str, Any], item: dict[str, Any], key: str) ->
 
 
 def _note_places(f: _Frame, layout: dict[str, Any], width: float) -> list[tuple[float, float, int]]:
-    """(x, shift, row) of each note: moved inwards where it would leave the figure, up a row where it would meet another."""
+    """(x, shift, row) of each note: moved by its own `xshift`, inwards where it would leave the figure, up a row where it would meet another."""
     out, rows = [], list[list[tuple[float, float]]]()
     for note in layout["annotations"]:
         at, wide = _place(f, layout, note, "x"), 1.1 * _wide(note["text"])  # semi-bold
         left = at - {"left": 0.0, "center": wide / 2, "right": wide}[note["xanchor"]]
-        shift = min(max(left, 0.0), width - wide) - left
+        shift = min(max(left + note.get("xshift", 0.0), 0.0), width - wide) - left
         row = 0
         if _above(note):
             span = (left + shift, left + shift + wide + CHAR)
@@ -455,9 +460,10 @@ def _overlays(f: _Frame, layout: dict[str, Any], places: list[tuple[float, float
         ends = ((_place(f, layout, shape, "x" + k), _place(f, layout, shape, "y" + k)) for k in "01")
         out.append(_line(cls, *ends, dash=shape.get("line", {}).get("dash", "solid")))
     for note, (x, shift, row) in zip(layout["annotations"], places, strict=True):
-        y = _place(f, layout, note, "y") + {"top": 15, "middle": 4.5, "bottom": -5}[note["yanchor"]] - ROW * row
+        lift = ROW * row + note.get("yshift", 0.0)
+        y = _place(f, layout, note, "y") + {"top": 15, "middle": 4.5, "bottom": -5}[note["yanchor"]] - lift
         cls = "note" if note["name"] == "total" else f"note r-{note['name']}"
-        moved = {"data_shift": shift or None, "data_lift": ROW * row or None}
+        moved = {"data_shift": shift or None, "data_lift": lift or None}
         out.append(_tag("text", note["text"], cls=cls, x=x, y=y, text_anchor=ANCHOR[note["xanchor"]], **moved))
     return out
 

@@ -6,12 +6,13 @@ import csv
 import io
 import json
 import re
+import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
 
 from macros.figures import FIGURES, TABLES, make
-from macros.svg import MARKERS, normalise
+from macros.svg import CHAR, MARKERS, draw, normalise
 from perfmodel.book import LEDGER
 from verify.checkout import ROOT
 
@@ -79,6 +80,41 @@ def alike(figure: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("name", FIGURES)
 def test_colour_is_never_the_only_sign(name: str) -> None:
     assert alike(normalise(FIGURES[name]().figure.to_dict())) == []
+
+
+def covered(svg: str) -> list[str]:
+    """The notes of a figure that lie on a dot, which they would hide or be taken for its name."""
+    root = ET.fromstring(svg)
+    dots = [d for d in root.iter() if (d.get("class") or "").startswith("dot")]
+    places = [(float(d.get("cx", 0)), float(d.get("cy", 0))) if d.get("cx") else _start(d.get("d", "")) for d in dots]
+    found = []
+    for note in [t for t in root.iter("{http://www.w3.org/2000/svg}text") if (t.get("class") or "").startswith("note")]:
+        words, x, y = "".join(note.itertext()), float(note.get("x", 0)), float(note.get("y", 0))
+        wide = CHAR * len(words)
+        left = x - {"middle": wide / 2, "end": wide}.get(note.get("text-anchor", ""), 0.0)
+        if any(left - 4.5 < at < left + wide + 4.5 and y - 14.5 < up < y + 5.5 for at, up in places):
+            found.append(words)
+    return found
+
+
+def _start(d: str) -> tuple[float, float]:
+    x, y = re.findall(r"-?[\d.]+", d)[:2]
+    return float(x), float(y)
+
+
+@pytest.mark.parametrize("width", [340, 760])
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_note_lies_on_a_dot(name: str, width: int) -> None:
+    assert covered(draw(FIGURES[name]().figure.to_dict(), width=width)) == []
+
+
+def test_a_note_on_a_dot_is_seen() -> None:
+    dots = {"type": "scatter", "mode": "markers", "x": [1, 2, 3], "y": [1, 2, 3]}
+    for role in ("transfer", "compute"):  # a square, a circle
+        for shift, seen in ((0, ["a dot"]), (9, [])):
+            note = {"x": 2, "y": 2, "xshift": shift, "text": "a dot", "showarrow": False, "xanchor": "left", "yanchor": "middle"}
+            figure = {"data": [{**dots, "meta": {"role": role}}], "layout": {"annotations": [note]}}
+            assert covered(draw(figure, width=340)) == seen
 
 
 def test_lines_that_differ_in_colour_alone_are_seen() -> None:

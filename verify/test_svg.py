@@ -184,6 +184,18 @@ def test_a_note_at_the_edge_is_moved_inside() -> None:
     assert float(text.get("data-shift", "")) < 0
 
 
+def test_a_note_is_shifted_by_pixels_as_in_plotly() -> None:
+    """To the right and up, whatever the width; by figures.js too, which takes both from the SVG."""
+    for width in (340, 760):
+        notes = [{"x": 0.5, "y": 0.5, "text": "a dot", "showarrow": False, "name": name} for name in ("host", "total")]
+        notes[1] |= {"xshift": 9, "yshift": -5}
+        svg = ET.fromstring(draw(curve([0, 1], [0, 1], annotations=notes), width=width))
+        plain, moved = (t for t in svg.iter(f"{SVG}text") if (t.get("class") or "").startswith("note"))
+        assert float(moved.get("x", "")) - float(plain.get("x", "")) == 9
+        assert float(moved.get("y", "")) - float(plain.get("y", "")) == 5
+        assert [(t.get("data-shift"), t.get("data-lift")) for t in (plain, moved)] == [(None, None), ("9", "-5")]
+
+
 def test_notes_that_would_meet_stand_in_rows() -> None:
     notes = [{"x": x, "y": 1, "yref": "paper", "text": "Python free: 6 ticks", "showarrow": False} for x in (4, 5)]
     svg = ET.fromstring(draw(timeline(annotations=notes), width=340))

@@ -48,14 +48,17 @@ def _log(at: float, unit: str) -> float:
     return math.log10(in_unit(at, unit))
 
 
+GAP = 8  # px from the middle of a dot to the words beside it
+
+
 def _beside(x: float, y: str | float, words: str, role: str, span: tuple[float, float], turn: float = 0.62) -> dict[str, object]:
     """A note to the right of a dot, or to its left from the share `turn` of the axis on."""
     low, high = span
     left = x > low + turn * (high - low)
-    gap = 0.025 * (high - low)
     return {
         "name": role,
-        "x": x - gap if left else x + gap,
+        "x": x,
+        "xshift": -GAP if left else GAP,
         "y": y,
         "text": words,
         "showarrow": False,
@@ -177,8 +180,10 @@ def burst_bandwidth() -> Drawn:
     for n, words in notes:
         figure.add_annotation(
             name="transfer",
-            x=math.log10(sizes[n]) + 0.12,
-            y=math.log10(in_unit(rates[n], "GB/s")) - 0.12,
+            x=math.log10(sizes[n]),
+            xshift=GAP,
+            y=math.log10(in_unit(rates[n], "GB/s")),
+            yshift=-1.5 * GAP,
             text=words,
             showarrow=False,
             xanchor="left",
@@ -330,8 +335,10 @@ def roofline() -> Drawn:
         intensity, rate = value(f"roofline.{name}"), in_unit(value(f"roofline.{name}_rate"), "TFLOP/s")
         figure.add_annotation(
             name=role,
-            x=math.log10(intensity) + (0.15 if role == "transfer" else 0),
-            y=math.log10(rate) - (0.1 if role == "transfer" else 0.35),
+            x=math.log10(intensity),
+            xshift=GAP if role == "transfer" else 0,
+            y=math.log10(rate),
+            yshift=-GAP if role == "transfer" else -2 * GAP,
             text=words,
             showarrow=False,
             xanchor="left" if role == "transfer" else "center",
@@ -367,7 +374,7 @@ _SHORT = {
     "mutex": "mutex lock", "l3_modified": "L3, modified", "gpu_shared": "GPU shared memory", "l3_remote": "L3, other socket", "qpi": "QPI hop",
     "ram_local_64": "RAM", "ram_remote_64": "RAM, other socket", "ram_local_256": "RAM, *", "optane_write": "Optane write",
     "ram_remote_256": "RAM, other, *", "gpu_global": "GPU global memory", "optane_read": "Optane read", "fabric_4k": "*, fabric",
-    "snappy_1k": "compress *", "launch": "kernel launch", "ethernet_4k": "*, Ethernet", "nvme_write_4k": "NVMe write",
+    "snappy_1k": "compress *", "launch": "kernel launch", "ethernet_4k": "Ethernet *", "nvme_write_4k": "NVMe write",
     "nvlink_1m": "*, NVLink", "pcie_1m": "*, PCIe", "nvme_read_4k": "NVMe read *", "nvme_read_1m": "NVMe read *",
     "sata_write_4k": "SATA write *", "sata_read_4k": "SATA read *", "rtt_datacenter": "datacenter trip", "sata_read_1m": "SATA read *",
     "disk_read_1m": "disk read *", "hdd_random": "disk seek", "packet": "CA → NL → CA",

@@ -147,7 +147,7 @@ def matmul_cube() -> Drawn:
         yaxis={
             "title": {"text": "time, log scale"},
             "type": "log",
-            "range": [low, high + 0.3],
+            "range": [low - 0.4, high + 0.3],
             "tickvals": [10.0**k for k in marks],
             "ticktext": [text.show(10.0 ** (k - 3), "s" if k >= 3 else "ms" if k >= 0 else "µs") for k in marks],
         },
@@ -156,8 +156,10 @@ def matmul_cube() -> Drawn:
         if n in sides:
             figure.add_annotation(
                 name="compute",
-                x=3 * math.log10(n) + (-0.1 if n > first else 0.1),
-                y=math.log10(in_unit(value(f"products.t{n}"), "ms")) + 0.32,
+                x=3 * math.log10(n),
+                xshift=-6 if n > first else -4,
+                y=math.log10(in_unit(value(f"products.t{n}"), "ms")),
+                yshift=14 if n > first else -15,  # below the first dot, which the line leaves to the right
                 text=f"n = {n}",
                 showarrow=False,
                 xanchor="right" if n > first else "left",
