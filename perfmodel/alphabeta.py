@@ -21,7 +21,7 @@ from perfmodel import kernels
 from perfmodel.collectives import around_ring, transfer_task
 from perfmodel.sources import Source
 from perfmodel.streams import Task
-from perfmodel.units import a_link, at_least, not_negative, positive
+from perfmodel.units import a_link, at_least, finite, not_negative, positive
 
 NCCL_TESTS = Source(
     title="nccl-tests, performance reported by NCCL tests",
@@ -57,7 +57,7 @@ def _power_of_two(gpus: int) -> int:
 def reduce_scatter_s(*, size_bytes: float, gpus: int, link_bytes_per_s: float, latency_s: float = 0.0) -> float:
     """Seconds for each rank to get the sum of one n-th, around a ring: (n−1)·(alpha + S/(n·B)).
 
-    Raises ValueError for `gpus` below 1, for bytes or latency below 0, for a rate of 0 or below, and for values not finite.
+    Raises ValueError for `gpus` below 1, for bytes or latency below 0, for a rate of 0 or below, and for values or a time not finite.
 
     >>> reduce_scatter_s(size_bytes=160e6, gpus=4, link_bytes_per_s=16e9)  # 3 steps of 2.5 ms
     0.0075
@@ -65,7 +65,7 @@ def reduce_scatter_s(*, size_bytes: float, gpus: int, link_bytes_per_s: float, l
     Source: Thakur, Rabenseifner & Gropp 2005; nccl-tests.
     """
     _check(size_bytes, gpus, link_bytes_per_s, latency_s)
-    return (gpus - 1) * kernels.transfer_s(size_bytes / gpus, link_bytes_per_s, latency_s)
+    return finite("reduce_scatter_s", (gpus - 1) * kernels.transfer_s(size_bytes / gpus, link_bytes_per_s, latency_s))
 
 
 def all_gather_s(*, size_bytes: float, gpus: int, link_bytes_per_s: float, latency_s: float = 0.0) -> float:
@@ -107,7 +107,7 @@ def broadcast_s(*, size_bytes: float, gpus: int, link_bytes_per_s: float, latenc
     Source: Thakur, Rabenseifner & Gropp 2005.
     """
     _check(size_bytes, gpus, link_bytes_per_s, latency_s)
-    return rounds(gpus) * kernels.transfer_s(size_bytes, link_bytes_per_s, latency_s)
+    return finite("broadcast_s", rounds(gpus) * kernels.transfer_s(size_bytes, link_bytes_per_s, latency_s))
 
 
 def reduce_s(*, size_bytes: float, gpus: int, link_bytes_per_s: float, latency_s: float = 0.0) -> float:
@@ -131,7 +131,8 @@ def tree_s(*, size_bytes: float, gpus: int, link_bytes_per_s: float, latency_s: 
 
     Source: Thakur, Rabenseifner & Gropp 2005.
     """
-    return 2 * broadcast_s(size_bytes=size_bytes, gpus=gpus, link_bytes_per_s=link_bytes_per_s, latency_s=latency_s)
+    one_way_s = broadcast_s(size_bytes=size_bytes, gpus=gpus, link_bytes_per_s=link_bytes_per_s, latency_s=latency_s)
+    return finite("tree_s", 2 * one_way_s)
 
 
 # Allreduce, with few steps and few bytes.
@@ -149,7 +150,8 @@ def halving_doubling_s(*, size_bytes: float, gpus: int, link_bytes_per_s: float,
     Source: Goyal et al. 2017, section 4 (2·log2(p) communication steps); Thakur, Rabenseifner & Gropp 2005.
     """
     _check(size_bytes, gpus, link_bytes_per_s, latency_s)
-    return 2 * (_power_of_two(gpus) * latency_s + (gpus - 1) * size_bytes / gpus / link_bytes_per_s)
+    bytes_s = (gpus - 1) * size_bytes / gpus / link_bytes_per_s
+    return finite("halving_doubling_s", 2 * (_power_of_two(gpus) * latency_s + bytes_s))
 
 
 def hierarchical_s(
@@ -181,7 +183,7 @@ def hierarchical_s(
     a_link("size_bytes", size_bytes, network_bytes_per_s, network_latency_s, "network")
     within = kernels.ring_s(size_bytes, gpus_per_node, link_bytes_per_s, latency_s)
     across = kernels.ring_s(size_bytes / gpus_per_node, nodes, network_bytes_per_s, network_latency_s)
-    return float(within + across)
+    return float(finite("hierarchical_s", within + across))
 
 
 # The same as tasks.
@@ -371,20 +373,20 @@ def bus_factor(collective: str, *, gpus: int) -> float:
 
     Source: nccl-tests, doc/PERFORMANCE.md.
     """
-    if collective not in _FACTORS:
+    if collective not in COLLECTIVES:
         raise ValueError(f"a collective must be one of {', '.join(COLLECTIVES)}, got {collective!r}")
     return _FACTORS[collective](at_least("gpus", gpus, 1))
 
 
 def algorithm_bytes_per_s(*, size_bytes: float, time_s: float) -> float:
-    """The algorithm bandwidth, algbw: S/t. Raises ValueError for a size below 0, and a time of 0 or below.
+    """The algorithm bandwidth, algbw: S/t. Raises ValueError for a size below 0, a time of 0 or below, and a rate not finite.
 
     >>> algorithm_bytes_per_s(size_bytes=160e6, time_s=0.01)
     16000000000.0
 
     Source: nccl-tests, doc/PERFORMANCE.md.
     """
-    return not_negative("size_bytes", size_bytes) / positive("time_s", time_s)
+    return finite("algorithm_bytes_per_s", not_negative("size_bytes", size_bytes) / positive("time_s", time_s))
 
 
 def bus_bytes_per_s(collective: str, *, size_bytes: float, gpus: int, time_s: float) -> float:
@@ -397,7 +399,8 @@ def bus_bytes_per_s(collective: str, *, size_bytes: float, gpus: int, time_s: fl
 
     Source: nccl-tests, doc/PERFORMANCE.md.
     """
-    return algorithm_bytes_per_s(size_bytes=size_bytes, time_s=time_s) * bus_factor(collective, gpus=gpus)
+    algorithm = algorithm_bytes_per_s(size_bytes=size_bytes, time_s=time_s)
+    return finite("bus_bytes_per_s", algorithm * bus_factor(collective, gpus=gpus))
 
 
 def bus_time_s(collective: str, *, size_bytes: float, gpus: int, bus_bytes_per_s: float) -> float:
@@ -409,4 +412,4 @@ def bus_time_s(collective: str, *, size_bytes: float, gpus: int, bus_bytes_per_s
     Source: nccl-tests, doc/PERFORMANCE.md.
     """
     factor = bus_factor(collective, gpus=gpus)
-    return not_negative("size_bytes", size_bytes) * factor / positive("bus_bytes_per_s", bus_bytes_per_s)
+    return finite("bus_time_s", not_negative("size_bytes", size_bytes) * factor / positive("bus_bytes_per_s", bus_bytes_per_s))

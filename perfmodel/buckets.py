@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from perfmodel.sources import Source
 from perfmodel.streams import Task
-from perfmodel.units import MIB, not_negative, positive
+from perfmodel.units import MIB, finite, is_finite, is_whole, listed, not_negative, positive, shown
 
 CONTENTION = Source(
     title="nccl-network-benchmark, phase 8: communication / compute resource contention",
@@ -78,7 +78,8 @@ def ready_s(layout: Sequence[Sequence[int]], *, work: Sequence[float], backward_
     """When each bucket of `layout` is full, from the start of the backward pass: b times the share of `work` done by then.
 
     A bucket fills up when the backward pass has been through all of its parameters and all of those of the buckets before.
-    Raises ValueError for work that is negative, or none at all, and for a time that is negative or not finite.
+    Raises ValueError for work that is negative, or none at all, for a time that is negative or not finite, and for an index that is
+    no whole number, that `work` does not reach, or that comes twice.
 
     >>> ready_s([[2], [1, 0]], work=[1, 1, 2], backward_s=8)
     [4.0, 8.0]
@@ -86,11 +87,18 @@ def ready_s(layout: Sequence[Sequence[int]], *, work: Sequence[float], backward_
     Source: hand calculation.
     """
     not_negative("backward_s", backward_s)
+    work = listed("work", work)
     total = positive("the sum of all work", sum(not_negative("work", each) for each in work))
     done = 0.0
     ready = []
-    for bucket in layout:
-        done += sum(work[index] for index in bucket)
+    seen: set[int] = set()
+    for bucket in listed("layout", layout):
+        held = listed("a bucket", bucket)
+        for index in held:
+            if not is_whole(index) or not 0 <= index < len(work) or index in seen:
+                raise ValueError(f"layout must hold each index from 0 to {len(work) - 1} once at most, got {shown(index)}")
+            seen.add(index)
+        done += sum(work[index] for index in held)
         ready.append(backward_s * min(done / total, 1.0))  # which rounding could put just above
     return ready
 
@@ -113,17 +121,20 @@ def overlap(ready: Sequence[float], *, exchange_s: Sequence[float], backward_s: 
 
     Source: hand calculation; for the slowdown kopernik278, nccl-network-benchmark, phase 8, section 4.
     """
+    ready, exchange_s = listed("ready", ready), listed("exchange_s", exchange_s)
     if len(ready) != len(exchange_s):
         raise ValueError(f"exchange_s must be one for each of {len(ready)} buckets, got {len(exchange_s)}")
-    if not 1 <= slowdown < math.inf:
-        raise ValueError(f"slowdown must be a finite number of at least 1, got {slowdown!r}")
+    if not is_finite(slowdown) or slowdown < 1:
+        raise ValueError(f"slowdown must be a finite number of at least 1, got {shown(slowdown)}")
+    not_negative("backward_s", backward_s)
     now = free = done = 0.0  # the clock of the GPU, when the network is free, and how far the backward pass has come
     for full, sending in zip(ready, exchange_s, strict=True):
+        not_negative("a time when a bucket is full", full)
         now = _compute(now, free, not_negative("the time from one bucket to the next", full - done), slowdown)
         free = max(now, free) + not_negative("a time to send a bucket", sending)
         done = full
     now = _compute(now, free, not_negative("the time after the last bucket", backward_s - done), slowdown)
-    return Overlap(now, free)
+    return Overlap(finite("backward_end_s", now), finite("exchange_end_s", free))
 
 
 def _compute(now: float, free: float, work_s: float, slowdown: float) -> float:
@@ -149,7 +160,7 @@ def step_s(
     Source: hand calculation, after Li et al. 2020, section 3.2.3.
     """
     found = overlap(ready, exchange_s=exchange_s, backward_s=backward_s, slowdown=slowdown)
-    return not_negative("forward_s", forward_s) + max(found) + not_negative("update_s", update_s)
+    return finite("step_s", not_negative("forward_s", forward_s) + max(found) + not_negative("update_s", update_s))
 
 
 def step_tasks(
@@ -160,6 +171,7 @@ def step_tasks(
     >>> [task.name for task in step_tasks([8.0], exchange_s=[3.0], forward_s=4, backward_s=8, update_s=1)]
     ['forward', 'backward to bucket 1', 'allreduce of bucket 1', 'update']
     """
+    ready, exchange_s = listed("ready", ready), listed("exchange_s", exchange_s)
     step_s(ready, exchange_s=exchange_s, forward_s=forward_s, backward_s=backward_s, update_s=update_s)
     gpu, network = STEP_LANES
     tasks = [Task(name="forward", streams=(gpu,), duration_s=forward_s)]
@@ -189,7 +201,7 @@ def step_bounds_s(*, forward_s: float, backward_s: float, exchange_s: float) -> 
 
     The least is an exchange that runs beside all of the backward pass, the most one that begins when it has ended. It leaves out
     the optimizer. The parameter servers of `collectives.parameter_server_s` are such an exchange too, and so is any allreduce.
-    Raises ValueError for times that are negative or not finite.
+    Raises ValueError for times that are negative or not finite, their sum too.
 
     >>> step_bounds_s(forward_s=1, backward_s=2, exchange_s=3)
     (4, 6)
@@ -199,4 +211,5 @@ def step_bounds_s(*, forward_s: float, backward_s: float, exchange_s: float) -> 
     not_negative("forward_s", forward_s)
     not_negative("backward_s", backward_s)
     not_negative("exchange_s", exchange_s)
-    return forward_s + max(backward_s, exchange_s), forward_s + backward_s + exchange_s
+    most_s = finite("the sum of all three times", forward_s + backward_s + exchange_s)
+    return forward_s + max(backward_s, exchange_s), most_s

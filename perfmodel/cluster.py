@@ -20,10 +20,13 @@ from perfmodel.devices import GPUS
 from perfmodel.hardware import ETHERNET, PCIE_3, Pipe, one_way_bytes_per_s
 from perfmodel.sources import D2L_PARAMETER_SERVERS, HERE, Source
 from perfmodel.streams import Task
-from perfmodel.units import GB, GBIT, US, at_least, not_negative, positive
+from perfmodel.units import GB, GBIT, US, at_least, finite, not_negative, positive
 
 WAYS = ("one GPU", "CPU", "shards", "ring", "two levels")
 """All to one GPU; all through the CPU of one machine; each GPU sums a shard; one ring through all; a ring in each machine and between."""
+
+MOST_BUCKETS = 1_000_000
+"""How many buckets a step may be drawn with: each makes two tasks."""
 
 H100_SHEET = GPUS["H100"].source
 DGX_H100_SHEET = Source(
@@ -105,7 +108,8 @@ def terms_s(*, way: str, gradient_bytes: float, cluster: Cluster, messages: int 
     """What synchronizing costs, in seconds: latency, bytes inside the machines, bytes between them. Their sum is the time.
 
     With `messages` the gradient travels in so many equal parts, one after the other: each pays the latency again.
-    The formulas stand in `kernels.sync_terms`. Raises ValueError for an unknown way, bytes below 0, and `messages` below 1.
+    The formulas stand in `kernels.sync_terms`. Raises ValueError for an unknown way, bytes below 0, `messages` below 1, and a time
+    that is not finite.
 
     >>> terms_s(way="ring", gradient_bytes=160e6, cluster=BOOK_SERVER)
     (0.0, 0.015, 0.0)
@@ -118,6 +122,7 @@ def terms_s(*, way: str, gradient_bytes: float, cluster: Cluster, messages: int 
     latency_s, inside_s, between_s = kernels.sync_terms(
         _way(way), gradient_bytes, c.gpus, c.nodes, c.link.bytes_per_s, c.cpu.bytes_per_s, c.network.bytes_per_s, c.latency_s
     )
+    finite("the sum of terms_s", latency_s * messages + inside_s + between_s)
     return latency_s * messages, inside_s, between_s
 
 
@@ -145,7 +150,7 @@ def step_s(*, way: str, gradient_bytes: float, cluster: Cluster, compute_s: floa
 def step_tasks(*, way: str, gradient_bytes: float, cluster: Cluster, compute_s: float, bucket_bytes: float) -> list[Task]:
     """The step of `step_s` with buckets, for `streams.run`: the GPU computes, and the network sends a bucket whenever one is full.
 
-    Each bucket is one task here, however many transfers it takes. Raises as `step_s` does.
+    Each bucket is one task here, however many transfers it takes. Raises as `step_s` does, and for more than `MOST_BUCKETS`.
 
     >>> [task.name for task in step_tasks(way="ring", gradient_bytes=2, cluster=BOOK_SERVER, compute_s=3, bucket_bytes=1)]
     ['forward', 'backward 1', 'bucket 1', 'backward 2', 'bucket 2']
@@ -153,10 +158,12 @@ def step_tasks(*, way: str, gradient_bytes: float, cluster: Cluster, compute_s: 
     not_negative("compute_s", compute_s)
     not_negative("gradient_bytes", gradient_bytes)
     buckets = kernels.bucket_count(gradient_bytes, positive("bucket_bytes", bucket_bytes))
+    if buckets > MOST_BUCKETS:
+        raise ValueError(f"bucket_bytes must make at most {MOST_BUCKETS} buckets, got {bucket_bytes!r}, which makes {buckets:.3g}")
     bucket_s = sum(terms_s(way=way, gradient_bytes=gradient_bytes, cluster=cluster, messages=buckets)) / buckets
     made = [Task(name="forward", streams=("GPU",), duration_s=compute_s / 3)]
     for k in range(1, buckets + 1):
-        made.append(Task(name=f"backward {k}", streams=("GPU",), duration_s=2 * compute_s / 3 / buckets))
+        made.append(Task(name=f"backward {k}", streams=("GPU",), duration_s=2 * (compute_s / 3) / buckets))
         made.append(Task(name=f"bucket {k}", streams=("network",), duration_s=bucket_s, waits=(len(made) - 1,), role="transfer"))
     return made
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from perfmodel import kernels
 from perfmodel.streams import Task
-from perfmodel.units import a_link, at_least
+from perfmodel.units import a_link, at_least, finite
 
 
 def _check_link(gradient_bytes: float, link_bytes_per_s: float, latency_s: float) -> None:
@@ -29,7 +29,7 @@ def one_gpu_s(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, late
     """Seconds to sum on one GPU and send the sum back: 2·(n−1)·(alpha + S/B).
 
     The other n−1 GPUs send S bytes each; one in-port takes them in turn. Then one out-port serves them in turn.
-    Raises ValueError for `gpus` below 1, for bytes or latency below 0, for a rate of 0 or below, and for values not finite.
+    Raises ValueError for `gpus` below 1, for bytes or latency below 0, for a rate of 0 or below, and for values or a time not finite.
 
     >>> one_gpu_s(gradient_bytes=160e6, gpus=4, link_bytes_per_s=16e9)  # 6 transfers of 10 ms
     0.06
@@ -38,7 +38,7 @@ def one_gpu_s(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, late
     """
     _check_link(gradient_bytes, link_bytes_per_s, latency_s)
     at_least("gpus", gpus, 1)
-    return float(kernels.one_gpu_s(gradient_bytes, gpus, link_bytes_per_s, latency_s))
+    return float(finite("one_gpu_s", kernels.one_gpu_s(gradient_bytes, gpus, link_bytes_per_s, latency_s)))
 
 
 def cpu_s(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, latency_s: float = 0.0) -> float:
@@ -53,7 +53,7 @@ def cpu_s(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, latency_
     """
     _check_link(gradient_bytes, link_bytes_per_s, latency_s)
     at_least("gpus", gpus, 1)
-    return float(kernels.cpu_s(gradient_bytes, gpus, link_bytes_per_s, latency_s))
+    return float(finite("cpu_s", kernels.cpu_s(gradient_bytes, gpus, link_bytes_per_s, latency_s)))
 
 
 def sharded_s(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, latency_s: float = 0.0) -> float:
@@ -69,7 +69,7 @@ def sharded_s(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, late
     """
     _check_link(gradient_bytes, link_bytes_per_s, latency_s)
     at_least("gpus", gpus, 1)
-    return float(kernels.sharded_s(gradient_bytes, gpus, link_bytes_per_s, latency_s))
+    return float(finite("sharded_s", kernels.sharded_s(gradient_bytes, gpus, link_bytes_per_s, latency_s)))
 
 
 def ring_s(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, latency_s: float = 0.0) -> float:
@@ -87,7 +87,7 @@ def ring_s(*, gradient_bytes: float, gpus: int, link_bytes_per_s: float, latency
     """
     _check_link(gradient_bytes, link_bytes_per_s, latency_s)
     at_least("gpus", gpus, 1)
-    return float(kernels.ring_s(gradient_bytes, gpus, link_bytes_per_s, latency_s))
+    return float(finite("ring_s", kernels.ring_s(gradient_bytes, gpus, link_bytes_per_s, latency_s)))
 
 
 def ring_limit_s(*, gradient_bytes: float, link_bytes_per_s: float) -> float:
@@ -101,7 +101,7 @@ def ring_limit_s(*, gradient_bytes: float, link_bytes_per_s: float) -> float:
     Source: Dive into Deep Learning 13.7, which quotes this form; Patarasuk & Yuan 2009.
     """
     _check_link(gradient_bytes, link_bytes_per_s, 0.0)
-    return float(kernels.ring_limit_s(gradient_bytes, link_bytes_per_s))
+    return float(finite("ring_limit_s", kernels.ring_limit_s(gradient_bytes, link_bytes_per_s)))
 
 
 def parameter_server_s(
@@ -123,7 +123,9 @@ def parameter_server_s(
     _check_link(gradient_bytes, link_bytes_per_s, latency_s)
     at_least("workers", workers, 1)
     at_least("servers", servers, 1)
-    return float(kernels.parameter_server_s(gradient_bytes, workers, servers, link_bytes_per_s, latency_s))
+    return float(
+        finite("parameter_server_s", kernels.parameter_server_s(gradient_bytes, workers, servers, link_bytes_per_s, latency_s))
+    )
 
 
 def ports(gpus: int, cpu: bool = False) -> tuple[str, ...]:

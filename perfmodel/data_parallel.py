@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from perfmodel.collectives import one_gpu_s, ring_s
 from perfmodel.sources import Source
 from perfmodel.streams import Task
-from perfmodel.units import at_least, not_negative, positive
+from perfmodel.units import at_least, finite, not_negative, positive
 
 PYTORCH_DP = Source(
     title="PyTorch documentation",
@@ -54,8 +54,8 @@ class Step:
             not_negative(name, getattr(self, name))
 
     def move_s(self, size_bytes: float) -> float:
-        """Seconds for one copy over one link."""
-        return size_bytes / self.link_bytes_per_s
+        """Seconds for one copy over one link. Raises ValueError for bytes that are negative or not finite, and a time not finite."""
+        return finite("move_s", not_negative("size_bytes", size_bytes) / self.link_bytes_per_s)
 
 
 def data_parallel_lanes(gpus: int) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ def data_parallel_s(step: Step) -> float:
     """Seconds of `data_parallel_tasks`: (n−1)·(x + 2·o + 2·S)/B + forward + loss + backward + update.
 
     The parameters go out and their gradients come back at every step: that part, 2·(n−1)·S/B, is summing on one GPU, as
-    `collectives.one_gpu_s`. More GPUs make it longer.
+    `collectives.one_gpu_s`. More GPUs make it longer. Raises ValueError for a time that is not finite, as all here do.
 
     >>> data_parallel_s(Step(gpus=4, link_bytes_per_s=16e9, parameters_bytes=160e6, input_bytes=0, output_bytes=0,
     ...     forward_s=0, backward_s=0, loss_s=0, update_s=0))
@@ -125,7 +125,7 @@ def data_parallel_s(step: Step) -> float:
     """
     parameters = one_gpu_s(gradient_bytes=step.parameters_bytes, gpus=step.gpus, link_bytes_per_s=step.link_bytes_per_s)
     rest = (step.gpus - 1) * step.move_s(step.input_bytes + 2 * step.output_bytes)
-    return parameters + rest + step.forward_s + step.loss_s + step.backward_s + step.update_s
+    return finite("data_parallel_s", parameters + rest + step.forward_s + step.loss_s + step.backward_s + step.update_s)
 
 
 def ddp_tasks(step: Step) -> list[Task]:
@@ -168,4 +168,5 @@ def ddp_s(step: Step) -> float:
     Source: Patarasuk & Yuan 2009 for the ring; hand calculation.
     """
     ring = ring_s(gradient_bytes=step.parameters_bytes, gpus=step.gpus, link_bytes_per_s=step.link_bytes_per_s)
-    return step.move_s(step.input_bytes) + step.forward_s + step.loss_s / step.gpus + step.backward_s + ring + step.update_s
+    computing = step.forward_s + step.loss_s / step.gpus + step.backward_s
+    return finite("ddp_s", step.move_s(step.input_bytes) + computing + ring + step.update_s)

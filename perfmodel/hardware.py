@@ -1,7 +1,7 @@
 """The machine under the model: how wide its pipes are, what a read costs before the first byte, and where arithmetic is the limit.
 
 Rates are records with a source and a kind; what follows from them is computed here. Nothing here knows protocol overhead, line
-coding (128b/130b on PCIe), caches or contention, unless it says so.
+coding (128b/130b on PCIe), caches or contention, unless it says so. All functions raise ValueError for a result that is not finite, too.
 
 Source: Dive into Deep Learning 13.4 and 13.7; NVIDIA's V100 data sheet; Williams, Waterman & Patterson 2009 for the roofline.
 """
@@ -13,7 +13,7 @@ from typing import Literal
 
 from perfmodel import kernels
 from perfmodel.sources import D2L_HARDWARE, D2L_PARAMETER_SERVERS, Source
-from perfmodel.units import GB, GBIT, TFLOP, at_least, not_negative, positive
+from perfmodel.units import GB, GBIT, TFLOP, at_least, finite, not_negative, positive
 
 Kind = Literal["vendor peak", "measured", "derived", "assumed"]
 KINDS: tuple[Kind, ...] = ("vendor peak", "measured", "derived", "assumed")
@@ -95,7 +95,7 @@ def move_s(*, size_bytes: float, bytes_per_s: float, latency_s: float = 0.0) -> 
     not_negative("size_bytes", size_bytes)
     positive("bytes_per_s", bytes_per_s)
     not_negative("latency_s", latency_s)
-    return kernels.transfer_s(size_bytes, bytes_per_s, latency_s)
+    return finite("move_s", kernels.transfer_s(size_bytes, bytes_per_s, latency_s))
 
 
 # Line rates. A bit per second is 1/8 byte per second, in the constants of `perfmodel.units`.
@@ -110,7 +110,7 @@ def lanes_bytes_per_s(*, lanes: int, lane_bytes_per_s: float) -> float:
     Source: Dive into Deep Learning 13.4.
     """
     at_least("lanes", lanes, 1)
-    return lanes * positive("lane_bytes_per_s", lane_bytes_per_s)
+    return finite("lanes_bytes_per_s", lanes * positive("lane_bytes_per_s", lane_bytes_per_s))
 
 
 def one_way_bytes_per_s(*, both_ways_bytes_per_s: float) -> float:
@@ -138,7 +138,7 @@ def burst_s(*, beats: int, first_s: float, beat_s: float) -> float:
     Source: Dive into Deep Learning 13.4.
     """
     at_least("beats", beats, 1)
-    return positive("first_s", first_s) + (beats - 1) * positive("beat_s", beat_s)
+    return finite("burst_s", positive("first_s", first_s) + (beats - 1) * positive("beat_s", beat_s))
 
 
 def burst_bytes_per_s(*, beats: int, width_bytes: float, first_s: float, beat_s: float) -> float:
@@ -151,7 +151,8 @@ def burst_bytes_per_s(*, beats: int, width_bytes: float, first_s: float, beat_s:
 
     Source: Dive into Deep Learning 13.4; hand calculation.
     """
-    return beats * positive("width_bytes", width_bytes) / burst_s(beats=beats, first_s=first_s, beat_s=beat_s)
+    whole_s = burst_s(beats=beats, first_s=first_s, beat_s=beat_s)
+    return finite("burst_bytes_per_s", beats * positive("width_bytes", width_bytes) / whole_s)
 
 
 def burst_limit_bytes_per_s(*, width_bytes: float, beat_s: float) -> float:
@@ -162,7 +163,7 @@ def burst_limit_bytes_per_s(*, width_bytes: float, beat_s: float) -> float:
 
     Source: hand calculation.
     """
-    return positive("width_bytes", width_bytes) / positive("beat_s", beat_s)
+    return finite("burst_limit_bytes_per_s", positive("width_bytes", width_bytes) / positive("beat_s", beat_s))
 
 
 def random_reads_per_s(*, first_s: float) -> float:
@@ -173,7 +174,7 @@ def random_reads_per_s(*, first_s: float) -> float:
 
     Source: Dive into Deep Learning 13.4.
     """
-    return 1 / positive("first_s", first_s)
+    return finite("random_reads_per_s", 1 / positive("first_s", first_s))
 
 
 # Storage.
@@ -187,7 +188,7 @@ def revolution_s(*, revolutions_per_minute: float) -> float:
 
     Source: Dive into Deep Learning 13.4.
     """
-    return 60 / positive("revolutions_per_minute", revolutions_per_minute)
+    return finite("revolution_s", 60 / positive("revolutions_per_minute", revolutions_per_minute))
 
 
 def read_records_s(*, records: int, record_bytes: float, iops: float, bytes_per_s: float, sequential: bool) -> float:
@@ -206,7 +207,7 @@ def read_records_s(*, records: int, record_bytes: float, iops: float, bytes_per_
     not_negative("record_bytes", record_bytes)
     positive("iops", iops)
     accesses = min(records, 1) if sequential else records
-    return accesses / iops + records * move_s(size_bytes=record_bytes, bytes_per_s=bytes_per_s)
+    return finite("read_records_s", accesses / iops + records * move_s(size_bytes=record_bytes, bytes_per_s=bytes_per_s))
 
 
 # Arithmetic.
@@ -245,7 +246,7 @@ def fma_flop_per_s(*, units: int, fma_per_cycle: int, cycles_per_s: float) -> fl
     """
     at_least("units", units, 1)
     at_least("fma_per_cycle", fma_per_cycle, 1)
-    return 2 * units * fma_per_cycle * positive("cycles_per_s", cycles_per_s)
+    return finite("fma_flop_per_s", 2 * units * fma_per_cycle * positive("cycles_per_s", cycles_per_s))
 
 
 def _v100(name: str, units: int, fma_per_cycle: int) -> Peak:
@@ -301,7 +302,7 @@ def ridge_flop_per_byte(*, peak_flop_per_s: float, bytes_per_s: float) -> float:
 
     Source: Williams, Waterman & Patterson 2009.
     """
-    return positive("peak_flop_per_s", peak_flop_per_s) / positive("bytes_per_s", bytes_per_s)
+    return finite("ridge_flop_per_byte", positive("peak_flop_per_s", peak_flop_per_s) / positive("bytes_per_s", bytes_per_s))
 
 
 def matmul_flop_per_byte(*, n: int, element_bytes: float) -> float:
@@ -316,7 +317,7 @@ def matmul_flop_per_byte(*, n: int, element_bytes: float) -> float:
     Source: hand calculation.
     """
     at_least("n", n, 1)
-    return 2 * n / (3 * positive("element_bytes", element_bytes))
+    return finite("matmul_flop_per_byte", 2 * n / finite("3 * element_bytes", 3 * positive("element_bytes", element_bytes)))
 
 
 def elementwise_flop_per_byte(*, element_bytes: float, flop: float = 1, reads: int = 2, writes: int = 1) -> float:
@@ -331,4 +332,5 @@ def elementwise_flop_per_byte(*, element_bytes: float, flop: float = 1, reads: i
     """
     not_negative("flop", flop)
     moved = at_least("reads", reads, 0) + at_least("writes", writes, 1)
-    return flop / (moved * positive("element_bytes", element_bytes))
+    moved_bytes = finite("(reads + writes) * element_bytes", moved * positive("element_bytes", element_bytes))
+    return finite("elementwise_flop_per_byte", flop / moved_bytes)

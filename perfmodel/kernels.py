@@ -367,10 +367,12 @@ def sync_terms(
 def bucket_count(gradient_bytes: float, bucket_bytes: float) -> int:
     """How many buckets of at most `bucket_bytes` hold the gradient; at least one. All are taken as equally large.
 
+    More than 10^16 are not told apart: that is more than the layer above lets through.
+
     >>> bucket_count(160e6, 25e6), bucket_count(160e6, 1e9)
     (7, 1)
     """
-    return max(1, math.ceil(gradient_bytes / bucket_bytes - 1e-9))
+    return max(1, math.ceil(min(gradient_bytes / bucket_bytes, 1e16) - 1e-9))
 
 
 def overlapped_step_s(compute_s: float, buckets: int, bucket_sync_s: float) -> float:
@@ -382,7 +384,7 @@ def overlapped_step_s(compute_s: float, buckets: int, bucket_sync_s: float) -> f
     >>> overlapped_step_s(3.0, 2, 0.25), overlapped_step_s(3.0, 2, 4.0)
     (3.25, 10.0)
     """
-    backward_s = 2 * compute_s / 3
+    backward_s = 2 * (compute_s / 3)
     return compute_s - backward_s + max(backward_s + bucket_sync_s, backward_s / buckets + buckets * bucket_sync_s)
 
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from perfmodel.sources import Source
-from perfmodel.units import MS, NS, US, positive
+from perfmodel.units import MS, NS, US, finite, not_negative, positive
 
 Group = Literal["cpu", "gpu", "memory", "bus", "storage", "network"]
 GROUPS: tuple[Group, ...] = ("cpu", "gpu", "memory", "bus", "storage", "network")
@@ -42,7 +42,7 @@ class Latency:
     note: str = ""
 
     def __post_init__(self) -> None:
-        if not self.id.isidentifier():
+        if not isinstance(self.id, str) or not self.id.isidentifier():
             raise ValueError(f"an id must be letters, digits and _, got {self.id!r}")
         positive(f"the time of {self.id!r}", self.seconds)
         if self.group not in GROUPS:
@@ -98,12 +98,14 @@ BY_ID = MappingProxyType({row.id: row for row in LADDER})
 
 
 def rescale(seconds: float, reference_s: float) -> float:
-    """How long `seconds` would feel if `reference_s` took one second: their quotient. It trusts its inputs, as the kernels do.
+    """How long `seconds` would feel if `reference_s` took one second: their quotient.
+
+    Raises ValueError for times that are negative or not finite, the quotient too, and for a reference of 0.
 
     >>> rescale(5e-3, 2.5e-3)
     2.0
     """
-    return seconds / reference_s
+    return finite("rescale", not_negative("seconds", seconds) / positive("reference_s", reference_s))
 
 
 def rescaled(reference: str) -> dict[str, float]:
@@ -112,7 +114,7 @@ def rescaled(reference: str) -> dict[str, float]:
     >>> rescaled("l1")["l1"], round(rescaled("hdd_random")["l1"] / 1e-9)
     (1.0, 150)
     """
-    if reference not in BY_ID:
+    if reference not in tuple(BY_ID):
         raise ValueError(f"a reference must be one of {', '.join(BY_ID)}; got {reference!r}")
     return {row.id: rescale(row.seconds, BY_ID[reference].seconds) for row in LADDER}
 

@@ -157,6 +157,8 @@ def read(source: str) -> Program:
     Traceback (most recent call last):
     ValueError: line 2: a straight-line program has no loop, got 'for i in x:'
     """
+    if not isinstance(source, str):
+        raise ValueError(f"line 1: a program must be text, got {source!r}")
     if "\0" in source:  # of which the parser says no line, and each Python says it in its own way
         line = source[: source.index("\0")].count("\n") + 1
         raise ValueError(f"line {line}: a program must be Python, got a null character")

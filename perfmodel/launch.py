@@ -9,7 +9,7 @@ Source: Dive into Deep Learning 13.1 (one thread, several fast GPUs) and 13.4 (1
 from __future__ import annotations
 
 from perfmodel.streams import Task
-from perfmodel.units import at_least, not_negative
+from perfmodel.units import at_least, finite, not_negative
 
 
 def _check(ops: int, gpus: int, launch_s: float, op_s: float) -> None:
@@ -24,7 +24,7 @@ def launch_bound_s(*, gpus: int, launch_s: float) -> float:
 
     The thread launches one operation on each of k GPUs in turn, L seconds each, so a GPU gets its next one every k·L seconds.
     An operation shorter than that leaves its GPU waiting. It ignores whatever else Python does, and a limit on the queues.
-    Raises ValueError for `gpus` below 1, and for a launch cost that is negative or not finite.
+    Raises ValueError for `gpus` below 1, for a launch cost that is negative or not finite, and for a result that is not finite.
 
     >>> launch_bound_s(gpus=8, launch_s=1e-5)
     8e-05
@@ -33,7 +33,7 @@ def launch_bound_s(*, gpus: int, launch_s: float) -> float:
     """
     at_least("gpus", gpus, 1)
     not_negative("launch_s", launch_s)
-    return gpus * launch_s
+    return finite("launch_bound_s", gpus * launch_s)
 
 
 def python_bound_step_s(*, ops: int, gpus: int, launch_s: float, op_s: float) -> float:
@@ -49,7 +49,7 @@ def python_bound_step_s(*, ops: int, gpus: int, launch_s: float, op_s: float) ->
     """
     _check(ops, gpus, launch_s, op_s)
     round_s = launch_bound_s(gpus=gpus, launch_s=launch_s)
-    return round_s + (ops - 1) * max(round_s, op_s) + op_s if ops else 0.0
+    return finite("python_bound_step_s", round_s + (ops - 1) * max(round_s, op_s) + op_s) if ops else 0.0
 
 
 def launch_lanes(gpus: int) -> tuple[str, ...]:

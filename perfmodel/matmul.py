@@ -8,12 +8,10 @@ Source: hand calculation; Williams, Waterman & Patterson 2009 for the roofline.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from perfmodel.hardware import attainable_flop_per_s
 from perfmodel.splitting import Dense, parameters
-from perfmodel.units import at_least, not_negative, positive
+from perfmodel.units import at_least, finite, is_finite, listed, not_negative, positive, shown
 
 
 def multiply_adds(*, rows: int, inner: int, columns: int) -> int:
@@ -42,6 +40,7 @@ def dense_forward_flop(layers: Sequence[Dense], *, batch: int) -> int:
 
     Source: hand calculation.
     """
+    layers = listed("layers", layers)
     parameters(layers)  # refuses layers that do not fit
     at_least("batch", batch, 1)
     return 2 * sum(multiply_adds(rows=batch, inner=layer.inputs, columns=layer.outputs) for layer in layers)
@@ -77,7 +76,7 @@ def product_s(
     The roofline in time. With the peak of a data sheet, and no overhead, it is the least time there can be; a measured ceiling in
     place of the peak makes it a prediction for large products. It ignores that a small product may not fill all lanes, and that
     tiles at its edges compute more than is asked for. Raises ValueError for a side below 1, for a rate or an element of 0 or below,
-    and for an overhead that is negative or not finite.
+    for an overhead that is negative or not finite, and for a time that is not finite.
 
     >>> product_s(rows=512, inner=784, columns=256, element_bytes=4, peak_flop_per_s=1e12, bytes_per_s=1e15) == 2 * 512 * 784 * 256 / 1e12
     True
@@ -86,8 +85,9 @@ def product_s(
     """
     flop = 2 * multiply_adds(rows=rows, inner=inner, columns=columns)
     moved = (rows * inner + inner * columns + rows * columns) * positive("element_bytes", element_bytes)
-    rate = attainable_flop_per_s(flop_per_byte=flop / moved, peak_flop_per_s=peak_flop_per_s, bytes_per_s=bytes_per_s)
-    return not_negative("overhead_s", overhead_s) + flop / rate
+    computing_s = flop / positive("peak_flop_per_s", peak_flop_per_s)
+    moving_s = moved / positive("bytes_per_s", bytes_per_s)
+    return finite("product_s", not_negative("overhead_s", overhead_s) + max(computing_s, moving_s))
 
 
 def matmul_s(*, n: int, element_bytes: float, peak_flop_per_s: float, bytes_per_s: float, overhead_s: float = 0.0) -> float:
@@ -122,8 +122,8 @@ def multiply_add_s(*, n: int, time_s: float, overhead_s: float) -> float:
     """
     at_least("n", n, 1)
     not_negative("overhead_s", overhead_s)
-    if not overhead_s < time_s < math.inf:
-        raise ValueError(f"time_s must be a finite number above the overhead, {overhead_s!r}; got {time_s!r}")
+    if not is_finite(time_s) or time_s <= overhead_s:
+        raise ValueError(f"time_s must be a finite number above the overhead, {overhead_s!r}; got {shown(time_s)}")
     return (time_s - overhead_s) / n**3
 
 
@@ -140,7 +140,7 @@ def cubic_s(*, n: int, overhead_s: float, each_s: float) -> float:
     Source: hand calculation.
     """
     at_least("n", n, 1)
-    return not_negative("overhead_s", overhead_s) + n**3 * positive("each_s", each_s)
+    return finite("cubic_s", not_negative("overhead_s", overhead_s) + n**3 * positive("each_s", each_s))
 
 
 def half_speed_side(*, overhead_s: float, each_s: float) -> float:
@@ -151,4 +151,5 @@ def half_speed_side(*, overhead_s: float, each_s: float) -> float:
 
     Source: hand calculation: overhead = n³·c.
     """
-    return float((not_negative("overhead_s", overhead_s) / positive("each_s", each_s)) ** (1 / 3))
+    cube = finite("overhead_s / each_s", not_negative("overhead_s", overhead_s) / positive("each_s", each_s))
+    return float(cube ** (1 / 3))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from perfmodel.sources import Source
 from perfmodel.splitting import Dense, parameters
-from perfmodel.units import at_least, not_negative, positive
+from perfmodel.units import at_least, finite, listed, not_negative, positive
 
 ZERO = Source(
     title="ZeRO: memory optimizations toward training trillion parameter models",
@@ -35,7 +35,7 @@ class ModelState:
     """Bytes of parameters, of gradients and of what the optimizer keeps; of one parameter (a recipe) or of a whole model.
 
     A full-precision copy of the parameters that only the optimizer reads counts with the optimizer, as in the source.
-    Raises ValueError for bytes that are negative or not finite.
+    Raises ValueError for bytes that are negative or not finite, all three together too.
 
     >>> ModelState(parameters_bytes=2, gradients_bytes=2, optimizer_bytes=12).total_bytes
     16
@@ -49,6 +49,7 @@ class ModelState:
         not_negative("parameters_bytes", self.parameters_bytes)
         not_negative("gradients_bytes", self.gradients_bytes)
         not_negative("optimizer_bytes", self.optimizer_bytes)
+        finite("total_bytes", self.total_bytes)
 
     @property
     def total_bytes(self) -> float:
@@ -106,7 +107,8 @@ def dense_activations_bytes(layers: Sequence[Dense], *, batch: int, element_byte
 
     Source: hand calculation; PyTorch keeps exactly these tensors (the tests count them).
     """
+    layers = listed("layers", layers)
     parameters(layers)  # refuses layers that do not fit
     at_least("batch", batch, 1)
     positive("element_bytes", element_bytes)
-    return batch * (layers[0].inputs + sum(layer.outputs for layer in layers)) * element_bytes
+    return finite("dense_activations_bytes", batch * (layers[0].inputs + sum(layer.outputs for layer in layers)) * element_bytes)

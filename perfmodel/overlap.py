@@ -9,7 +9,7 @@ Source: Dive into Deep Learning 13.3.
 from __future__ import annotations
 
 from perfmodel.streams import Task
-from perfmodel.units import at_least, not_negative
+from perfmodel.units import at_least, finite, not_negative
 
 COPY_LANES = ("GPU", "GPU → CPU")
 
@@ -30,7 +30,7 @@ def devices_s(*, kernels: int, kernel_s: float, barrier: bool, devices: int = 2)
     """The time of `devices` devices with n kernels of t each: d·n·t with a barrier between them, n·t without.
 
     With a barrier, Python waits for all work of one device before it issues the next one's.
-    Raises ValueError for `kernels` below 0, `devices` below 1, and a time that is negative or not finite.
+    Raises ValueError for `kernels` below 0, `devices` below 1, and a time that is negative or not finite, the whole time too.
 
     >>> devices_s(kernels=10, kernel_s=1, barrier=True), devices_s(kernels=10, kernel_s=1, barrier=False)
     (20.0, 10.0)
@@ -38,7 +38,7 @@ def devices_s(*, kernels: int, kernel_s: float, barrier: bool, devices: int = 2)
     Source: Dive into Deep Learning 13.3.
     """
     _check_devices(kernels, kernel_s, devices)
-    return float((devices if barrier else 1) * kernels * kernel_s)
+    return float(finite("devices_s", (devices if barrier else 1) * kernels * kernel_s))
 
 
 def device_lanes(devices: int = 2) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def copies_s(*, kernels: int, kernel_s: float, copy_s: float, overlap: bool) -> 
 
     With overlap the copy of one result runs while the next is computed, so the first kernel and the last copy always show, and
     in between the slower of the two sets the pace. 0 without kernels.
-    Raises ValueError for `kernels` below 0, and a time that is negative or not finite.
+    Raises ValueError for `kernels` below 0, and a time that is negative or not finite, the whole time too.
 
     >>> copies_s(kernels=10, kernel_s=1, copy_s=1, overlap=False), copies_s(kernels=10, kernel_s=1, copy_s=1, overlap=True)
     (20.0, 11.0)
@@ -84,8 +84,8 @@ def copies_s(*, kernels: int, kernel_s: float, copy_s: float, overlap: bool) -> 
     if kernels == 0:
         return 0.0
     if not overlap:
-        return float(kernels * (kernel_s + copy_s))
-    return float(kernel_s + (kernels - 1) * max(kernel_s, copy_s) + copy_s)
+        return float(finite("copies_s", kernels * (kernel_s + copy_s)))
+    return float(finite("copies_s", kernel_s + (kernels - 1) * max(kernel_s, copy_s) + copy_s))
 
 
 def copies_tasks(*, kernels: int, kernel_s: float, copy_s: float, overlap: bool) -> list[Task]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from perfmodel import kernels
 from perfmodel.streams import Schedule, Task, run
-from perfmodel.units import at_least, not_negative
+from perfmodel.units import at_least, finite, is_whole, not_negative, shown
 
 LANES = ("Python", "GPU")
 
@@ -30,7 +30,8 @@ class AsyncPipeline:
     is always one after the last task, and with `barrier_every` = k one after every k tasks as well. All times are in one unit of
     your choice: ticks, or seconds. It ignores a limit on the queue's length, and the cost of checking for a result.
 
-    Raises ValueError for a time that is negative or not finite, for a negative number of tasks, and for `barrier_every` below 1.
+    Raises ValueError for a time that is negative or not finite, the total too, for a negative number of tasks, and for
+    `barrier_every` below 1.
 
     >>> each = AsyncPipeline(enqueue=2, compute=3, fetch=2, tasks=8, barrier_every=1)
     >>> once = AsyncPipeline(enqueue=2, compute=3, fetch=2, tasks=8)
@@ -50,12 +51,15 @@ class AsyncPipeline:
         not_negative("fetch", self.fetch)
         at_least("tasks", self.tasks, 0)
         every = self.barrier_every
-        if every is not None and (isinstance(every, bool) or not isinstance(every, int) or every < 1):
-            raise ValueError(f"barrier_every must be at least 1 (or None for one at the end), got {every!r}")
+        if every is not None and (not is_whole(every) or every < 1):
+            raise ValueError(f"barrier_every must be at least 1 (or None for one at the end), got {shown(every)}")
+        if every is not None:
+            at_least("barrier_every", every, 1)
+        finite("total", self.total)
 
     @property
     def _every(self) -> int:
-        return self.barrier_every or 0
+        return min(self.barrier_every or 0, self.tasks)  # a group holds all tasks at most
 
     @property
     def total(self) -> float:
@@ -75,7 +79,7 @@ class AsyncPipeline:
         >>> slow_frontend.short_form, slow_frontend.total
         (10003.0, 20002.0)
         """
-        return float(self.enqueue + self.tasks * self.compute + self.fetch)
+        return float(finite("short_form", self.enqueue + self.tasks * self.compute + self.fetch))
 
     @property
     def barriers(self) -> int:
@@ -91,7 +95,7 @@ class AsyncPipeline:
         >>> AsyncPipeline(enqueue=3, compute=1, fetch=2, tasks=8).barrier_price
         3.0
         """
-        return float(min(self.enqueue, self.compute) + self.fetch)
+        return float(finite("barrier_price", min(self.enqueue, self.compute) + self.fetch))
 
     @property
     def queue_peak(self) -> int:

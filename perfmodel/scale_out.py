@@ -15,7 +15,7 @@ from typing import Literal
 from perfmodel.units import not_negative, positive
 
 Advice = Literal["stay on one GPU", "split the model", "data parallelism", "shard the data"]
-MOST_GPUS = 1_000_000
+MOST_GPUS = MOST_MACHINES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +84,7 @@ def gpus_for_deadline(*, one_gpu_s: float, deadline_s: float, efficiency: float 
         raise ValueError(f"efficiency must be at most 1, got {efficiency!r}")
     if one_gpu_s <= deadline_s:
         return 1
-    needed = one_gpu_s / (deadline_s * efficiency)
+    needed = one_gpu_s / deadline_s / efficiency
     if needed > MOST_GPUS:
         raise ValueError(f"a deadline must be in reach of {MOST_GPUS} GPUs, got one that needs {needed:.3g}")
     return max(2, math.ceil(needed - 1e-9))  # a quotient of floats that is a whole number, but for its last bits, is one
@@ -93,13 +93,20 @@ def gpus_for_deadline(*, one_gpu_s: float, deadline_s: float, efficiency: float 
 def machines_for_data(job: Job, machine: Machine) -> int:
     """Over how many machines the data must be spread: data/storage, rounded up; 1 when it fits.
 
+    Raises ValueError where it would take more than a million.
+
     >>> job = Job(state_bytes=1, activations_bytes=0, one_gpu_s=1, deadline_s=1, data_bytes=10e12)
     >>> machines_for_data(job, Machine(card_bytes=32e9, storage_bytes=4e12))
     3
 
     Source: hand calculation.
     """
-    return max(1, math.ceil(job.data_bytes / machine.storage_bytes))
+    if job.data_bytes <= machine.storage_bytes:
+        return 1
+    needed = job.data_bytes / machine.storage_bytes
+    if needed > MOST_MACHINES:
+        raise ValueError(f"data_bytes must be in reach of {MOST_MACHINES} machines, got data that need {needed:.3g}")
+    return max(2, math.ceil(needed - 1e-9))  # as above
 
 
 def advise(job: Job, machine: Machine) -> tuple[Advice, ...]:

@@ -8,7 +8,7 @@ Source: Goyal et al. 2017, "Accurate, large minibatch SGD: training ImageNet in 
 from __future__ import annotations
 
 from perfmodel.sources import Source
-from perfmodel.units import at_least, not_negative, positive
+from perfmodel.units import at_least, finite, not_negative, positive
 
 GOYAL = Source(
     title="Accurate, large minibatch SGD: training ImageNet in 1 hour",
@@ -42,7 +42,7 @@ def effective_batch(*, per_gpu_batch: int, gpus: int) -> int:
 def linear_rule(*, base_lr: float, base_batch: int, batch: int) -> float:
     """The learning rate for `batch` samples when `base_lr` suits `base_batch`: base_lr·batch/base_batch.
 
-    Raises ValueError for a batch below 1, and for a learning rate not above 0.
+    Raises ValueError for a batch below 1, for a learning rate not above 0, and for one that is not finite.
 
     >>> linear_rule(base_lr=1e-3, base_batch=32, batch=128)
     0.004
@@ -51,14 +51,14 @@ def linear_rule(*, base_lr: float, base_batch: int, batch: int) -> float:
     """
     at_least("base_batch", base_batch, 1)
     at_least("batch", batch, 1)
-    return positive("base_lr", base_lr) * batch / base_batch
+    return finite("linear_rule", positive("base_lr", base_lr) * batch / base_batch)
 
 
 def step_noise(*, lr: float, batch: int, sample_variance: float = 1.0) -> float:
     """How far one step of plain gradient descent scatters, as a variance: lr²·σ²/b, with σ² that of a single sample's gradient.
 
     Samples are drawn afresh. Four times the batch and four times the rate give four times the scatter in a step, not as much as
-    before. Raises ValueError for a batch below 1, for a rate not above 0, and for a variance that is negative.
+    before. Raises ValueError for a batch below 1, for a rate not above 0, for a variance that is negative, and for a scatter not finite.
 
     >>> step_noise(lr=4e-3, batch=128) / step_noise(lr=1e-3, batch=32)
     4.0
@@ -66,7 +66,8 @@ def step_noise(*, lr: float, batch: int, sample_variance: float = 1.0) -> float:
     Source: hand calculation; Smith et al. 2018.
     """
     at_least("batch", batch, 1)
-    return positive("lr", lr) ** 2 * not_negative("sample_variance", sample_variance) / batch
+    square = finite("lr * lr", positive("lr", lr) * lr)
+    return finite("step_noise", square * not_negative("sample_variance", sample_variance) / batch)
 
 
 def pass_noise(*, lr: float, batch: int, samples: int, sample_variance: float = 1.0) -> float:
@@ -80,7 +81,8 @@ def pass_noise(*, lr: float, batch: int, samples: int, sample_variance: float = 
 
     Source: hand calculation; Smith et al. 2018 find the same ratio lr/b in the noise of training.
     """
-    return at_least("samples", samples, 1) * step_noise(lr=lr, batch=batch, sample_variance=sample_variance) / batch
+    each = step_noise(lr=lr, batch=batch, sample_variance=sample_variance)
+    return finite("pass_noise", at_least("samples", samples, 1) * each / batch)
 
 
 def warm_up_lr(*, step: int, steps: int, start_lr: float, peak_lr: float) -> float:
@@ -99,7 +101,7 @@ def warm_up_lr(*, step: int, steps: int, start_lr: float, peak_lr: float) -> flo
     _check_rates(start_lr, peak_lr)
     if step >= steps:
         return peak_lr
-    return start_lr + (peak_lr - start_lr) * step / steps
+    return finite("warm_up_lr", start_lr + (peak_lr - start_lr) * step / steps)
 
 
 def constant_warm_up_lr(*, step: int, steps: int, start_lr: float, peak_lr: float) -> float:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from perfmodel.units import at_least, positive
+from perfmodel.units import at_least, finite, listed, positive
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,11 +40,17 @@ class Dense:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Traffic:
-    """What one minibatch costs: bytes that all GPUs send together, bytes that the busiest GPU sends, and synchronizations."""
+    """What one minibatch costs: bytes that all GPUs send together, bytes that the busiest GPU sends, and synchronizations.
+
+    Raises ValueError for a total that is not finite; the busiest GPU sends no more.
+    """
 
     total_bytes: float
     busiest_gpu_bytes: float
     synchronizations: int
+
+    def __post_init__(self) -> None:
+        finite("total_bytes", self.total_bytes)
 
 
 def mlp(*widths: int) -> tuple[Dense, ...]:
@@ -64,6 +70,7 @@ def parameters(layers: Sequence[Dense]) -> int:
     >>> parameters(mlp(784, 256, 10))
     203530
     """
+    layers = listed("layers", layers)
     if not layers:
         raise ValueError("layers must be at least one, got none")
     for before, after in pairwise(layers):
@@ -72,11 +79,13 @@ def parameters(layers: Sequence[Dense]) -> int:
     return sum(layer.parameters for layer in layers)
 
 
-def _check(layers: Sequence[Dense], batch: int, element_bytes: float, gpus: int) -> None:
+def _checked(layers: Sequence[Dense], batch: int, element_bytes: float, gpus: int) -> tuple[Dense, ...]:
+    layers = listed("layers", layers)
     parameters(layers)
     at_least("batch", batch, 1)
     positive("element_bytes", element_bytes)
     at_least("gpus", gpus, 1)
+    return layers
 
 
 def between_layers(layers: Sequence[Dense], *, batch: int, element_bytes: float, gpus: int) -> Traffic:
@@ -91,7 +100,7 @@ def between_layers(layers: Sequence[Dense], *, batch: int, element_bytes: float,
 
     Source: Dive into Deep Learning 13.5; hand calculation.
     """
-    _check(layers, batch, element_bytes, gpus)
+    layers = _checked(layers, batch, element_bytes, gpus)
     if gpus > len(layers):
         raise ValueError(f"gpus must be at most the {len(layers)} layers, got {gpus}")
     cuts = [layers[i * len(layers) // gpus - 1].outputs * batch * element_bytes for i in range(1, gpus)]
@@ -112,7 +121,7 @@ def across_layers(layers: Sequence[Dense], *, batch: int, element_bytes: float, 
 
     Source: Dive into Deep Learning 13.5; hand calculation; Patarasuk & Yuan 2009 for (k−1)/k.
     """
-    _check(layers, batch, element_bytes, gpus)
+    layers = _checked(layers, batch, element_bytes, gpus)
     elements = batch * (sum(layer.outputs for layer in layers) + sum(layer.inputs for layer in layers[1:]))
     each = elements * element_bytes * (gpus - 1) / gpus
     return Traffic(total_bytes=each * gpus, busiest_gpu_bytes=each, synchronizations=2 * len(layers) - 1 if gpus > 1 else 0)
@@ -128,6 +137,6 @@ def across_data(layers: Sequence[Dense], *, batch: int, element_bytes: float, gp
 
     Source: Dive into Deep Learning 13.5; Patarasuk & Yuan 2009.
     """
-    _check(layers, batch, element_bytes, gpus)
+    layers = _checked(layers, batch, element_bytes, gpus)
     each = 2 * parameters(layers) * element_bytes * (gpus - 1) / gpus
     return Traffic(total_bytes=each * gpus, busiest_gpu_bytes=each, synchronizations=1 if gpus > 1 else 0)

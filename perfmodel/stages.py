@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 from perfmodel.streams import Task
-from perfmodel.units import at_least, not_negative, positive
+from perfmodel.units import at_least, finite, is_whole, listed, not_negative, positive, shown
 
 ScheduleName = Literal["gpipe", "gpipe in order", "1f1b"]
 SCHEDULES: tuple[ScheduleName, ...] = get_args(ScheduleName)
@@ -53,14 +53,14 @@ def bubble_fraction(*, stages: int, microbatches: int, chunks: float = 1) -> flo
     """
     at_least("stages", stages, 1)
     at_least("microbatches", microbatches, 1)
-    return (stages - 1) / (positive("chunks", chunks) * microbatches + stages - 1)
+    return (stages - 1) / (positive("chunks", chunks) * microbatches + (stages - 1))
 
 
 def pipeline_s(*, stages: int, microbatches: int, forward_s: float, backward_s: float, chunks: int = 1) -> float:
     """Seconds for one batch: (m + (p−1)/v)·(f + b), the same for GPipe and 1F1B with v = 1.
 
     Raises ValueError for `stages`, `microbatches` or `chunks` below 1, for chunks above 1 when the microbatches are no multiple of
-    the stages, and for times that are negative or not finite.
+    the stages, and for times that are negative or not finite, the whole time too.
 
     >>> pipeline_s(stages=4, microbatches=8, forward_s=1, backward_s=2)  # 11 · 3
     33.0
@@ -72,7 +72,7 @@ def pipeline_s(*, stages: int, microbatches: int, forward_s: float, backward_s: 
     _check(stages, microbatches, chunks)
     not_negative("forward_s", forward_s)
     not_negative("backward_s", backward_s)
-    return (microbatches + (stages - 1) / chunks) * (forward_s + backward_s)
+    return finite("pipeline_s", (microbatches + (stages - 1) / chunks) * (forward_s + backward_s))
 
 
 def order(schedule: ScheduleName, *, stages: int, microbatches: int, device: int, chunks: int = 1) -> list[Pass]:
@@ -94,8 +94,8 @@ def order(schedule: ScheduleName, *, stages: int, microbatches: int, device: int
         raise ValueError(f"a schedule must be one of {', '.join(SCHEDULES)}, got {schedule!r}")
     if schedule != "1f1b" and chunks > 1:
         raise ValueError(f"chunks must be 1 with {schedule}, got {chunks}")
-    if not 0 <= device < stages:
-        raise ValueError(f"device must be 0 to {stages - 1}, got {device!r}")
+    if not is_whole(device) or not 0 <= device < stages:
+        raise ValueError(f"device must be 0 to {stages - 1}, got {shown(device)}")
     group = stages if chunks > 1 else microbatches
     turns = range(chunks * microbatches)
     # Turn t: chunk after chunk for one group of microbatches, then for the next group; backwards, the last chunk comes first.
@@ -158,7 +158,7 @@ def pipeline_tasks(
     ['F1', 'F1', 'B1', 'B1']
     """
     pipeline_s(stages=stages, microbatches=microbatches, forward_s=forward_s, backward_s=backward_s, chunks=chunks)
-    factors = [1.0] * stages if weights is None else [positive("a weight", weight) for weight in weights]
+    factors = [1.0] * stages if weights is None else [positive("a weight", weight) for weight in listed("weights", weights)]
     if len(factors) != stages:
         raise ValueError(f"weights must be one for each of {stages} stages, got {len(factors)}")
     lanes = stage_lanes(stages)

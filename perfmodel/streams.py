@@ -19,12 +19,12 @@ Source: the queue of Dive into Deep Learning 13.2, with tasks that may hold seve
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from perfmodel import kernels
-from perfmodel.units import at_least, not_negative
+from perfmodel.units import at_least, listed, not_negative
 
 ROLES = ("host", "compute", "transfer", "fetch", "update")
 """What a task does: run Python, compute, move data, bring a result back to Python, or bring a summed gradient back."""
@@ -37,8 +37,8 @@ class Task:
     `waits` are indices into the list that the task is issued in. `duration_s` is in seconds, or in ticks where a whole program
     is in ticks. Two tasks that take no time are still ordered.
 
-    Raises ValueError for a duration that is negative or not finite, for no streams, a stream named twice, a negative wait, or a
-    role that is not in `ROLES`.
+    Raises ValueError for streams or waits that are no tuple, a duration that is negative or not finite, no streams, a stream named
+    twice or by no text, a negative wait, or a role that is not in `ROLES`.
 
     >>> Task(name="copy", streams=("GPU 0 out", "GPU 1 in"), duration_s=0.01, role="transfer").waits
     ()
@@ -54,8 +54,10 @@ class Task:
     role: str = "compute"
 
     def __post_init__(self) -> None:
-        if isinstance(self.streams, str):
+        if not isinstance(self.streams, tuple) or not all(isinstance(stream, str) for stream in self.streams):
             raise ValueError(f"streams must be a tuple of names, got {self.streams!r} for {self.name!r}")
+        if not isinstance(self.waits, tuple):  # a generator would give them once
+            raise ValueError(f"waits must be a tuple of indices, got {self.waits!r} for {self.name!r}")
         if not self.streams:
             raise ValueError(f"a task must hold at least one stream, got () for {self.name!r}")
         if len(set(self.streams)) < len(self.streams):
@@ -115,7 +117,7 @@ class Schedule:
         return {lane: tuple(found) for lane, found in gaps.items()}
 
 
-def run(tasks: Sequence[Task], streams: Sequence[str] | None = None) -> Schedule:
+def run(tasks: Iterable[Task], streams: Sequence[str] | None = None) -> Schedule:
     """Run `tasks` in the order issued: each starts when its streams are free and all it waits for has ended.
 
     `streams` gives the lanes and their order; left out, they come in order of first use. O(tasks + waits). It ignores any cost
@@ -130,7 +132,8 @@ def run(tasks: Sequence[Task], streams: Sequence[str] | None = None) -> Schedule
     >>> run([]).total_s
     0.0
     """
-    lanes = tuple(dict.fromkeys(lane for task in tasks for lane in task.streams) if streams is None else streams)
+    tasks = listed("tasks", tasks)
+    lanes = tuple(dict.fromkeys(lane for task in tasks for lane in task.streams)) if streams is None else listed("streams", streams)
     index = {lane: i for i, lane in enumerate(lanes)}
     if len(index) < len(lanes):
         raise ValueError(f"each lane must be listed once, got {lanes!r}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from perfmodel.memory import MIXED_ADAM_FP32_GRADIENTS, ModelState
-from perfmodel.units import at_least
+from perfmodel.units import at_least, finite
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,12 +46,14 @@ class Transformer:
 def state_bytes(model: Transformer, *, recipe: ModelState = MIXED_ADAM_FP32_GRADIENTS) -> float:
     """Bytes of parameters, gradients and optimizer on one device: what the recipe says for each of 12·h²·L/(t·p).
 
+    Raises ValueError for bytes that are not finite.
+
     >>> state_bytes(Transformer(layers=48, heads=64, hidden=6144, sequence=2048, microbatch=4, tensor=8)) / 2**30
     45.5625
 
     Source: Korthikanti et al. 2022, figure 1.
     """
-    return model.parameters * recipe.total_bytes / (model.tensor * model.stages)
+    return finite("state_bytes", model.parameters * recipe.total_bytes / (model.tensor * model.stages))
 
 
 def interleave_factor(model: Transformer) -> float:

@@ -12,9 +12,12 @@ True
 
 from __future__ import annotations
 
-import math
+import sys
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+_Item = TypeVar("_Item")
 
 NS, US, MS, S = 1e-9, 1e-6, 1e-3, 1.0
 MINUTE, HOUR, DAY, YEAR = 60.0, 3600.0, 86_400.0, 365 * 86_400.0
@@ -129,7 +132,7 @@ AMBIGUOUS: dict[str, str] = {
 def unit(text: str) -> Unit:
     """The unit that `text` names: a symbol of `UNITS` or one of its spelled-out forms.
 
-    Raises ValueError for a spelling that is ambiguous (`Mb`) or unknown.
+    Raises ValueError for a spelling that is ambiguous (`Mb`) or unknown, and for what is no text.
 
     >>> unit("us").symbol, unit("megabyte").size
     ('µs', Fraction(1000000, 1))
@@ -137,6 +140,8 @@ def unit(text: str) -> Unit:
     Traceback (most recent call last):
     ValueError: "Mb" is ambiguous: write MB or Mbit/s
     """
+    if not isinstance(text, str):
+        raise ValueError(f"a unit must be text, got {text!r}")
     name = ALIASES.get(text, text)
     if name in UNITS:
         return UNITS[name]
@@ -145,17 +150,62 @@ def unit(text: str) -> Unit:
     raise ValueError(f'"{text}" is not a unit this site uses: {", ".join(UNITS)}')
 
 
+MOST_COUNTED = 2**53
+"""What a count may be at most: up to here a float holds every whole number, and no product of a few of them leaves the floats."""
+
+
+def shown(value: object) -> str:
+    """`value` as an error shows it: a whole number that no float can hold by its length alone.
+
+    >>> shown("160MB"), shown(10**400)
+    ("'160MB'", 'a whole number of 1329 bits')
+    """
+    if isinstance(value, int) and value.bit_length() > sys.float_info.max_exp:
+        return f"a whole number of {value.bit_length()} bits"
+    return repr(value)
+
+
+def is_whole(value: object) -> bool:
+    """Whether `value` is a whole number. True is none, nor is one of a library, which may overflow.
+
+    >>> is_whole(1), is_whole(1.0), is_whole(True)
+    (True, False, False)
+    """
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_finite(value: float) -> bool:
+    """Whether `value` is a number to compute with: a whole number or a float, and not beyond the largest float.
+
+    >>> is_finite(1.5), is_finite(10**400), is_finite(float("nan")), is_finite(True)
+    (True, False, False, False)
+    """
+    return (is_whole(value) or isinstance(value, float)) and abs(value) <= sys.float_info.max
+
+
 def positive(name: str, value: float) -> float:
     """`value`, when it is a finite number above zero; else ValueError with the rule and the value."""
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
+    if not is_finite(value) or value <= 0:
+        raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
     return value
 
 
 def not_negative(name: str, value: float) -> float:
     """`value`, when it is a finite number of at least zero; else ValueError with the rule and the value."""
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+    if not is_finite(value) or value < 0:
+        raise ValueError(f"{name} must be a finite number of at least 0, got {shown(value)}")
+    return value
+
+
+def finite(name: str, value: float) -> float:
+    """`value`, when it is a finite number: what a formula gives, which may lie beyond the largest float. Else ValueError, as above.
+
+    >>> finite("ring_limit_s", 2 * 1e308)
+    Traceback (most recent call last):
+    ValueError: ring_limit_s must be a finite number, got inf
+    """
+    if not is_finite(value):
+        raise ValueError(f"{name} must be a finite number, got {shown(value)}")
     return value
 
 
@@ -174,7 +224,28 @@ def a_link(bytes_name: str, moved_bytes: float, link_bytes_per_s: float, latency
 
 
 def at_least(name: str, value: int, least: int) -> int:
-    """`value`, when it is a whole number of at least `least`; else ValueError with the rule and the value."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    """`value`, when it is a whole number of at least `least`, and at most `MOST_COUNTED`; else ValueError with the rule and the value.
+
+    >>> at_least("gpus", 10**400, 1)
+    Traceback (most recent call last):
+    ValueError: gpus must be a whole number of at most 2^53, got a whole number of 1329 bits
+    """
+    if not is_whole(value) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {shown(value)}")
+    if value > MOST_COUNTED:
+        raise ValueError(f"{name} must be a whole number of at most 2^53, got {shown(value)}")
     return value
+
+
+def listed(name: str, values: Iterable[_Item]) -> tuple[_Item, ...]:
+    """`values` as a tuple, to be read as often as needed: a generator gives them once. Raises ValueError for text, and for what holds none.
+
+    >>> listed("work", (2 * share for share in (1, 2)))
+    (2, 4)
+    >>> listed("work", 3)
+    Traceback (most recent call last):
+    ValueError: work must be a list, got 3
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a list, got {shown(values)}")
+    return tuple(values)

@@ -9,7 +9,7 @@ Source: Rajbhandari et al. 2020, section 5.
 from __future__ import annotations
 
 from perfmodel.memory import MIXED_ADAM, ModelState, model_state
-from perfmodel.units import at_least
+from perfmodel.units import at_least, is_whole, shown
 
 STAGES = (0, 1, 2, 3)
 """Nothing sharded, optimizer, gradients too, parameters too."""
@@ -26,8 +26,8 @@ def zero_state(*, parameters: int, ranks: int, stage: int, recipe: ModelState = 
 
     Source: Rajbhandari et al. 2020, sections 5.1 to 5.3, figure 1.
     """
-    if stage not in STAGES:
-        raise ValueError(f"stage must be 0, 1, 2 or 3, got {stage!r}")
+    if not is_whole(stage) or stage not in STAGES:
+        raise ValueError(f"stage must be 0, 1, 2 or 3, got {shown(stage)}")
     whole = model_state(parameters=parameters, recipe=recipe)
     at_least("ranks", ranks, 1)
     return ModelState(

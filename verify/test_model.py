@@ -231,7 +231,7 @@ def programs(draw: st.DrawFn) -> list[Task]:
 @steady
 @given(programs())
 def test_any_program(tasks: list[Task]) -> None:
-    schedule = run(tasks, "ABCD")
+    schedule = run(tasks, tuple("ABCD"))
     seen = simulate.program([simulate.Issued(task.streams, task.duration_s, task.waits) for task in tasks])
     assert [(span.start_s, span.end_s) for span in schedule.spans] == seen
     assert schedule_faults(tasks, schedule) == []
