@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FrameType, MappingProxyType
 from typing import Any, Literal
 
+from perfmodel.language import arithmetic
 from perfmodel.sources import Source
-from perfmodel.units import NONE, Dim, unit
+from perfmodel.units import NONE, Dim, finite, is_finite, unit
 
 Kind = Literal["given", "model", "run", "measured"]
 KINDS: tuple[Kind, ...] = ("given", "model", "run", "measured")
 
-_OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
-}  # fmt: skip
-_FUNCTIONS: dict[str, Callable[..., float]] = {"max": max, "min": min, "ceil": math.ceil, "floor": math.floor}
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+_OF_ONE: dict[str, Callable[[float], float]] = {"ceil": math.ceil, "floor": math.floor}
+_OF_SEVERAL: dict[str, Callable[..., float]] = {"max": max, "min": min}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,9 +50,9 @@ class Number:
 
 
 def evaluate(formula: str, values: Mapping[str, float]) -> float:
-    """The value of `formula` (+ - * / **, max, min, ceil, floor over symbols and plain numbers).
+    """The value of `formula` (+ - * / **, max and min of several, ceil and floor of one, over symbols and plain numbers).
 
-    Raises ValueError for anything else in the formula, or for a symbol without a value.
+    Raises ValueError for anything else in the formula, for a symbol without a value, and where a result is no finite number (1/0).
 
     >>> evaluate("2*(n-1)*S/B", {"n": 4, "S": 160e6, "B": 16e9})
     0.06
@@ -63,19 +62,28 @@ def evaluate(formula: str, values: Mapping[str, float]) -> float:
         match node:
             case ast.Expression():
                 return walk(node.body)
-            case ast.Constant(value=int() | float() as value):
+            case ast.Constant(value=int() | float() as value) if is_finite(value):
                 return value
             case ast.Name(id=name) if name in values:
-                return values[name]
-            case ast.BinOp(op=op) if type(op) in _OPERATORS:
-                return _OPERATORS[type(op)](walk(node.left), walk(node.right))
+                return finite(name, values[name])
+            case ast.BinOp(op=op) if isinstance(op, _OPERATORS):
+                return finite(formula, arithmetic(type(op), walk(node.left), walk(node.right)))
             case ast.UnaryOp(op=ast.USub()):
                 return -walk(node.operand)
-            case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _FUNCTIONS:
-                return _FUNCTIONS[name](*(walk(a) for a in node.args))
+            case ast.Call(func=ast.Name(id=name), args=[one], keywords=[]) if name in _OF_ONE:
+                return _OF_ONE[name](walk(one))
+            case ast.Call(func=ast.Name(id=name), args=[_, _, *_] as several, keywords=[]) if name in _OF_SEVERAL:
+                return _OF_SEVERAL[name](*map(walk, several))
         raise ValueError(f"a formula holds only inputs, numbers, + - * / **, max, min, ceil and floor; got {ast.unparse(node)!r}")
 
-    return walk(ast.parse(formula, mode="eval"))
+    if not isinstance(formula, str):
+        raise ValueError(f"a formula must be text, got {formula!r}")
+    try:
+        return walk(ast.parse(formula, mode="eval"))
+    except SyntaxError as error:
+        raise ValueError(f"a formula must be one Python expression, got {formula!r}: {error.msg}") from None
+    except (RecursionError, MemoryError):  # both are how CPython's parser says that it is out of stack
+        raise ValueError("a formula must not be nested so deep that Python cannot read it") from None
 
 
 def _place(frame: FrameType) -> tuple[str, int]:
@@ -120,7 +128,7 @@ class Ledger:
         if number.name in self._numbers:
             raise ValueError(f"a name is used once, got {number.name!r} twice")
         values = number.value if isinstance(number.value, tuple) else (number.value,)
-        if not all(math.isfinite(value) for value in values):
+        if not all(map(is_finite, values)):
             raise ValueError(f"a number must be finite, got {number.name} = {number.value!r}")
         self._numbers[number.name] = number
         return number

@@ -9,10 +9,12 @@ import csv
 import importlib
 import importlib.util
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pint
 import pytest
 
@@ -207,6 +209,33 @@ def test_what_a_formula_holds() -> None:
     assert evaluate("-a + 2*b", {"a": 5, "b": 1}) == -3
     with pytest.raises(ValueError, match=r"^a formula holds only inputs, .* floor; got 'a\.b'$"):
         evaluate("a.b", {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("formula", "says"),
+    [
+        ("2 +", "a formula must be one Python expression, got '2 +': invalid syntax"), ("1; 2", "a formula must be one Python expression, got '1; 2': invalid syntax"),
+        ("1/0", "a divisor must not be 0, got 1 / 0"), ("max()", "a formula holds only inputs, .*; got 'max()'"), ("max(1)", "a formula holds only inputs, .*; got 'max(1)'"),
+        ("ceil(1, 2)", "a formula holds only inputs, .*; got 'ceil(1, 2)'"), ("floor()", "a formula holds only inputs, .*; got 'floor()'"),
+        ("True + 1", "a formula holds only inputs, .*; got 'True'"), ("'a'", "a formula holds only inputs, .*; got \"'a'\""), ("1e999", "a formula holds only inputs, .*; got '1e309'"),
+        ("1e308*10", "1e308*10 must be a finite number, got inf"), ("9**9**9", "a whole number may have at most 1000 bits, got 9 ** 387420489"),
+        ("(-1)**0.5", "a result must be a real number, got (-1) ** 0.5"), ("x + 1", "x must be a finite number, got nan"), ("y + 1", "y must be a finite number, got '1'"),
+        ("-" * 10_000 + "1", "a formula must not be nested so deep that Python cannot read it"), (None, "a formula must be text, got None"),
+    ],
+)  # fmt: skip
+def test_a_formula_that_gives_no_number_is_refused(formula: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(says)}$".replace(re.escape(".*"), ".*")):
+        evaluate(formula, {"x": math.nan, "y": "1"})  # type: ignore[dict-item]
+
+
+def test_a_formula_takes_the_most_and_the_least_of_several() -> None:
+    assert evaluate("max(1, 3, 2) + min(4, 6, 5) + ceil(0.5) + floor(1.5)", {}) == 3 + 4 + 1 + 1
+
+
+@pytest.mark.parametrize("value", [True, "160MB", None, [], 1j, np.int32(1), math.nan, 10**400], ids=repr)
+def test_what_is_no_number_does_not_enter_the_ledger(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"^a number must be finite, got a\.b = "):
+        Ledger().given("a.b", value, "s", "a time", HERE)
 
 
 def test_a_message_names_a_file_from_its_package_on() -> None:
