@@ -1,12 +1,13 @@
 """`python -m perfmodel`: the models at a terminal. Units in, units out; `--json` for machines; `--trace` for Perfetto.
 
-The library itself needs nothing but the standard library; this command needs click.
+The models need nothing but the standard library; this command needs click, `perfmodel.noise` NumPy and `perfmodel.lockstep` torch.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -28,6 +29,18 @@ from perfmodel.units import BYTES, RATE, TIME, Dim, unit
 from perfmodel.wording import bytes_text, feels_like, number, percent, rate_text, ticks_text, time_text
 
 _COUNTS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
+_LEAST, _MOST = Decimal("1e-100"), Decimal("1e100")
+"""What can be typed, but for 0: so far from the ends of the floats that no result leaves them, nor the decimals that it is printed with."""
+_RANGE = "must be 0, or from 1e-100 to 1e100"
+
+
+def _in_range(text: str) -> Decimal | None:
+    """The number that was typed; None for one that is out of range."""
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:  # its exponent has more digits than even that of a Decimal may have
+        return None
+    return amount if amount == 0 or _LEAST <= amount.copy_abs() <= _MOST else None
 
 
 class Amount(click.ParamType[float]):
@@ -41,12 +54,11 @@ class Amount(click.ParamType[float]):
         if isinstance(value, float):
             return value
         found = re.fullmatch(r"\s*([+-]?[0-9_]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*(\S.*)?\s*", value)
-        try:
-            amount = Decimal(found[1]) if found else None
-        except InvalidOperation:
-            amount = None
-        if found is None or amount is None:
+        if found is None:
             self.fail(f"must be {self.name}, such as {self.example}; got {value!r}", param, ctx)
+        amount = _in_range(found[1])
+        if amount is None:
+            self.fail(f"{_RANGE}; got {value!r}", param, ctx)
         if found[2] is None:
             self.fail(f"must have a unit, such as {self.example}; got {value!r}", param, ctx)
         try:
@@ -68,16 +80,36 @@ class Count(click.ParamType[int]):
         if isinstance(value, int):
             return value
         found = re.fullmatch(r"\s*([0-9_]*\.?[0-9]+(?:[eE]\+?[0-9]+)?)\s*([KMBT]?)\s*", value)
-        amount = Decimal(found[1]) * _COUNTS[found[2]] if found else None
-        if amount is None or amount != amount.to_integral_value():
-            self.fail(f"must be a whole number, such as 7500000000 or 7.5B; got {value!r}", param, ctx)
+        rule = f"must be a whole number, such as 7500000000 or 7.5B; got {value!r}"
+        if found is None:
+            self.fail(rule, param, ctx)
+        amount = _in_range(found[1])
+        if amount is None:
+            self.fail(f"{_RANGE}; got {value!r}", param, ctx)
+        amount *= _COUNTS[found[2]]
+        if amount != amount.to_integral_value():
+            self.fail(rule, param, ctx)
         return int(amount)
+
+
+class Ticks(click.ParamType[float]):
+    """A number of ticks, which have no unit."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        ticks = click.FLOAT.convert(value, param, ctx)
+        if math.isfinite(ticks) and _in_range(repr(ticks)) is None:  # the model refuses the others
+            self.fail(f"{_RANGE}; got {value!r}", param, ctx)
+        return ticks
 
 
 SIZE = Amount(BYTES, "a size in bytes", "160MB")
 LINK = Amount(RATE, "a rate in bytes per second", "16GB/s")
 DURATION = Amount(TIME, "a time", "5us")
 COUNT = Count()
+TICKS = Ticks()
 
 
 def _flags(function: Callable[..., None]) -> Callable[..., None]:
@@ -100,7 +132,7 @@ def _flags(function: Callable[..., None]) -> Callable[..., None]:
 _MEANS = {  # what the model calls it: the flag
     "gradient_bytes": "gradient", "link_bytes_per_s": "link", "latency_s": "latency", "size_bytes": "gradient", "forward_s": "forward",
     "backward_s": "backward", "compute_s": "compute", "bucket_bytes": "bucket", "the rate of 'link'": "link", "the rate of 'network'": "network",
-    "stage": "zero_stage", "barrier_every": "every",
+    "stage": "zero_stage", "barrier_every": "every", "messages": "bucket",
 }  # fmt: skip
 
 
@@ -228,9 +260,9 @@ def pipeline(
 
 @main.command()
 @click.option("--tasks", type=int, required=True)
-@click.option("--enqueue", type=float, required=True, help="Ticks to put a task in the queue.")
-@click.option("--compute", type=float, required=True, help="Ticks to compute one.")
-@click.option("--fetch", type=float, required=True, help="Ticks to bring a result back.")
+@click.option("--enqueue", type=TICKS, required=True, help="Ticks to put a task in the queue.")
+@click.option("--compute", type=TICKS, required=True, help="Ticks to compute one.")
+@click.option("--fetch", type=TICKS, required=True, help="Ticks to bring a result back.")
 @click.option("--every", type=int, help="A barrier after so many tasks; without it, one at the end.")
 @_trace_flag
 @_flags

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from macros.fingerprint import ROOT
-from perfmodel.__main__ import Amount, Count, _show, main
+from perfmodel.__main__ import Amount, Count, Ticks, _show, main
 from perfmodel.streams import Task, run
 from perfmodel.trace import trace
 from perfmodel.units import BYTES, GB, GBIT, MB, MIB, RATE, TIME
@@ -128,6 +129,25 @@ def test_what_is_no_amount_is_refused(text: str) -> None:
         Amount(BYTES, "a size in bytes", "160MB").convert(text, None, None)
 
 
+@pytest.mark.parametrize(("text", "value"), [("0", 0.0), ("1e-100", 1e-100), ("1e100", 1e100), ("2", 2.0), ("-2", -2.0)])
+def test_ticks_that_can_be_typed(text: str, value: float) -> None:
+    assert Ticks().convert(text, None, None) == value
+
+
+def test_the_ends_of_what_can_be_typed_are_printed_and_one_step_beyond_is_refused() -> None:
+    """Every command with every amount at its least and its largest: each prints a table, or names the flag that it refuses."""
+    flags = {
+        "allreduce": ({"--gradient": "TB", "--link": "TB/s", "--latency": "years"}, RING), "pipeline": ({"--forward": "years", "--backward": "years"}, PIPELINE),
+        "queue": ({"--enqueue": "", "--compute": "", "--fetch": ""}, QUEUE), "memory": ({"--card": "TB"}, MEMORY),
+        "step": ({"--gradient": "TB", "--compute": "years", "--bucket": "TB", "--link": "TB/s", "--network": "TB/s", "--latency": "years"}, STEP),
+    }  # fmt: skip
+    for amounts, command in flags.values():
+        for ends in itertools.product(("1e-100", "1e100"), repeat=len(amounts)):
+            given = [word for (flag, unit), end in zip(amounts.items(), ends, strict=True) for word in (flag, end + unit)]
+            done = call(*command, *given)
+            assert done.exit_code == 0 or (done.exit_code == 2 and " must " in done.stderr), (given, done.exception)
+
+
 @pytest.mark.parametrize("kind", [Amount(BYTES, "a size in bytes", "160MB"), Count()])
 @pytest.mark.parametrize("text", ["much", "160", "1 parsec", "1 s", "1.5"])
 def test_an_error_knows_its_flag_and_its_command(kind: click.ParamType[Any], text: str) -> None:
@@ -169,6 +189,24 @@ ERRORS = [
     ([*MEMORY, "--zero", "5"], "--zero", "stage must be 0, 1, 2 or 3, got 5"),
     ([*MEMORY, "--ranks", "0"], "--ranks", "ranks must be a whole number of at least 1, got 0"),
     (["ladder", "--reference", "moon"], "--reference", "'moon' is not one of"),
+    # Numbers that no float holds, or whose results none would hold, or no line.
+    ([*MEMORY, "--parameters", "1e400"], "--parameters", "must be 0, or from 1e-100 to 1e100; got '1e400'"),
+    ([*MEMORY, "--parameters", "1e99999999"], "--parameters", "must be 0, or from 1e-100 to 1e100; got '1e99999999'"),
+    ([*MEMORY, "--parameters", "1e9999999999999999999"], "--parameters", "must be 0, or from 1e-100 to 1e100; got '1e9999999999999999999'"),
+    ([*MEMORY, "--parameters", "1e90"], "--parameters", f"parameters must be a whole number of at most 2^53, got {10**90}"),
+    ([*QUEUE, "--enqueue", "1e-310"], "--enqueue", "must be 0, or from 1e-100 to 1e100; got '1e-310'"),
+    ([*QUEUE, "--compute", "-1e-310"], "--compute", "must be 0, or from 1e-100 to 1e100; got '-1e-310'"),
+    ([*QUEUE, "--fetch", "1e101"], "--fetch", "must be 0, or from 1e-100 to 1e100; got '1e101'"),
+    ([*QUEUE, "--fetch", "inf"], "--fetch", "fetch must be a finite number of at least 0, got inf"),
+    ([*QUEUE, "--fetch", "nan"], "--fetch", "fetch must be a finite number of at least 0, got nan"),
+    ([*QUEUE, "--fetch", "x"], "--fetch", "'x' is not a valid float"),
+    ([*STEP, "--bucket", "1e-320B"], "--bucket", "must be 0, or from 1e-100 to 1e100; got '1e-320B'"),
+    ([*STEP, "--bucket", "1e-90B"], "--bucket", "messages must be a whole number of at most 2^53, got 10000000000000000"),
+    ([*STEP, "--bucket", "1B", "--trace", "unwritten.json"], "--bucket", "bucket_bytes must make at most 1000000 buckets, got 1.0, which makes 1.6e+08"),
+    ([*STEP, "--compute", "1e101s"], "--compute", "must be 0, or from 1e-100 to 1e100; got '1e101s'"),
+    ([*STEP, "--link", "1e-101GB/s"], "--link", "must be 0, or from 1e-100 to 1e100; got '1e-101GB/s'"),
+    ([*RING, "--gpus", "1" + "0" * 400], "--gpus", "gpus must be a whole number of at most 2^53, got a whole number of 1329 bits"),
+    ([*RING, "--latency", "1e99999999s"], "--latency", "must be 0, or from 1e-100 to 1e100; got '1e99999999s'"),
 ]  # fmt: skip
 
 
