@@ -118,10 +118,7 @@ def terms_s(*, way: str, gradient_bytes: float, cluster: Cluster, messages: int 
     """
     at_least("messages", messages, 1)
     not_negative("gradient_bytes", gradient_bytes)
-    c = cluster
-    latency_s, inside_s, between_s = kernels.sync_terms(
-        _way(way), gradient_bytes, c.gpus, c.nodes, c.link.bytes_per_s, c.cpu.bytes_per_s, c.network.bytes_per_s, c.latency_s
-    )
+    latency_s, inside_s, between_s = kernels.sync_terms(*_inputs(way, gradient_bytes, cluster))
     finite("the sum of terms_s", latency_s * messages + inside_s + between_s)
     return latency_s * messages, inside_s, between_s
 
@@ -129,35 +126,42 @@ def terms_s(*, way: str, gradient_bytes: float, cluster: Cluster, messages: int 
 def step_s(*, way: str, gradient_bytes: float, cluster: Cluster, compute_s: float, bucket_bytes: float | None = None) -> float:
     """Seconds of a training step: computing, then the whole gradient; or, with buckets, the gradient on its way during the backward pass.
 
-    The backward pass takes 2/3 of the computing. Raises as `terms_s` does, and ValueError for a negative `compute_s` or buckets of 0 bytes.
+    The backward pass takes 2/3 of the computing. A single GPU only computes. Raises as `terms_s` does, and ValueError for a negative
+    `compute_s` or buckets of 0 bytes.
 
     >>> step_s(way="ring", gradient_bytes=160e6, cluster=BOOK_SERVER, compute_s=0.1)
     0.115
 
-    Source: hand calculation; `kernels.overlapped_step_s`.
+    Source: hand calculation; `kernels.sync_step_s`.
     """
+    buckets = _buckets(gradient_bytes, compute_s, bucket_bytes)
+    terms_s(way=way, gradient_bytes=gradient_bytes, cluster=cluster, messages=buckets)  # refuses what is not finite
+    return finite("step_s", kernels.sync_step_s(*_inputs(way, gradient_bytes, cluster), compute_s, bucket_bytes or 0.0))
+
+
+def _inputs(way: str, gradient_bytes: float, c: Cluster) -> tuple[int, float, int, int, float, float, float, float]:
+    """What the kernels ask for, in their order."""
+    rates = c.link.bytes_per_s, c.cpu.bytes_per_s, c.network.bytes_per_s
+    return (_way(way), gradient_bytes, c.gpus, c.nodes, *rates, c.latency_s)
+
+
+def _buckets(gradient_bytes: float, compute_s: float, bucket_bytes: float | None) -> int:
+    """How many parts the gradient travels in: one without buckets. Checks what a step is made of."""
     not_negative("compute_s", compute_s)
     not_negative("gradient_bytes", gradient_bytes)
-    if cluster.gpus * cluster.nodes == 1:
-        return compute_s
-    if bucket_bytes is None:
-        return compute_s + sum(terms_s(way=way, gradient_bytes=gradient_bytes, cluster=cluster))
-    buckets = kernels.bucket_count(gradient_bytes, positive("bucket_bytes", bucket_bytes))
-    whole_s = sum(terms_s(way=way, gradient_bytes=gradient_bytes, cluster=cluster, messages=buckets))
-    return float(kernels.overlapped_step_s(compute_s, buckets, whole_s / buckets))
+    return 1 if bucket_bytes is None else kernels.bucket_count(gradient_bytes, positive("bucket_bytes", bucket_bytes))
 
 
 def step_tasks(*, way: str, gradient_bytes: float, cluster: Cluster, compute_s: float, bucket_bytes: float) -> list[Task]:
     """The step of `step_s` with buckets, for `streams.run`: the GPU computes, and the network sends a bucket whenever one is full.
 
-    Each bucket is one task here, however many transfers it takes. Raises as `step_s` does, and for more than `MOST_BUCKETS`.
+    Each bucket is one task here, however many transfers it takes; a single GPU sends none. Raises as `step_s` does, and for more than
+    `MOST_BUCKETS`.
 
     >>> [task.name for task in step_tasks(way="ring", gradient_bytes=2, cluster=BOOK_SERVER, compute_s=3, bucket_bytes=1)]
     ['forward', 'backward 1', 'bucket 1', 'backward 2', 'bucket 2']
     """
-    not_negative("compute_s", compute_s)
-    not_negative("gradient_bytes", gradient_bytes)
-    buckets = kernels.bucket_count(gradient_bytes, positive("bucket_bytes", bucket_bytes))
+    buckets = _buckets(gradient_bytes, compute_s, positive("bucket_bytes", bucket_bytes))
     if buckets > MOST_BUCKETS:
         raise ValueError(f"bucket_bytes must make at most {MOST_BUCKETS} buckets, got {bucket_bytes!r}, which makes {buckets:.3g}")
     bucket_s = sum(terms_s(way=way, gradient_bytes=gradient_bytes, cluster=cluster, messages=buckets)) / buckets
@@ -165,7 +169,7 @@ def step_tasks(*, way: str, gradient_bytes: float, cluster: Cluster, compute_s: 
     for k in range(1, buckets + 1):
         made.append(Task(name=f"backward {k}", streams=("GPU",), duration_s=2 * (compute_s / 3) / buckets))
         made.append(Task(name=f"bucket {k}", streams=("network",), duration_s=bucket_s, waits=(len(made) - 1,), role="transfer"))
-    return made
+    return [task for task in made if task.role != "transfer"] if cluster.gpus * cluster.nodes == 1 else made
 
 
 class _Transfers:

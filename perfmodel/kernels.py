@@ -388,6 +388,34 @@ def overlapped_step_s(compute_s: float, buckets: int, bucket_sync_s: float) -> f
     return compute_s - backward_s + max(backward_s + bucket_sync_s, backward_s / buckets + buckets * bucket_sync_s)
 
 
+def sync_step_s(
+    way: int,
+    gradient_bytes: float,
+    gpus: int,
+    nodes: int,
+    link_bytes_per_s: float,
+    cpu_bytes_per_s: float,
+    network_bytes_per_s: float,
+    latency_s: float,
+    compute_s: float,
+    bucket_bytes: float,
+) -> float:
+    """A training step: computing, then the whole gradient (`bucket_bytes` = 0); or bucket by bucket, during the backward pass.
+
+    The ways to synchronize are those of `sync_terms`. A single GPU has nobody to synchronize with, and only computes.
+
+    >>> sync_step_s(3, 160e6, 4, 1, 16e9, 16e9, 1e9, 0.0, 0.1, 0.0), sync_step_s(3, 160e6, 1, 1, 16e9, 16e9, 1e9, 0.0, 0.1, 25e6)
+    (0.115, 0.1)
+    """
+    if gpus * nodes == 1:
+        return compute_s
+    terms = sync_terms(way, gradient_bytes, gpus, nodes, link_bytes_per_s, cpu_bytes_per_s, network_bytes_per_s, latency_s)
+    if bucket_bytes == 0:
+        return compute_s + (terms[0] + terms[1] + terms[2])
+    buckets = bucket_count(gradient_bytes, bucket_bytes)
+    return overlapped_step_s(compute_s, buckets, (terms[0] * buckets + terms[1] + terms[2]) / buckets)
+
+
 def clamped(value: float, low: float, high: float, step: float) -> float:
     """The value of a control that is nearest to `value`: within its bounds, a whole number of steps from the lower one, ties up.
 

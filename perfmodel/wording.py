@@ -177,7 +177,7 @@ def counted(text: str, unit: str) -> str:
     ('1\xa0tick', '2\xa0ticks', '1\xa0ms')
     """
     many = ["ticks", "days", "years", "tasks", "pending tasks", "steps", "GPUs", "machines", "buckets"]
-    one = ["tick", "day", "year", "task", "pending task", "barrier", "step", "GPU", "machine", "bucket"]
+    one = ["tick", "day", "year", "task", "pending task", "step", "GPU", "machine", "bucket"]
     if text == "1":
         for i in range(len(many)):
             if unit == many[i]:

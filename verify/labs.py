@@ -171,6 +171,11 @@ GRIDS: Mapping[str, Callable[[], Iterator[State]]] = MappingProxyType(
         "sync_terms": _sync,
         "bucket_count": lambda: itertools.product((0.0, 1.0, 25e6, 160e6, 1e12 / 3), (5e-324, 1.0, 25e6, 26214400.0, 1e10)),
         "overlapped_step_s": lambda: itertools.product((0.0, *TIMES), (1, 2, 3, 7, 1000), TIMES),
+        "sync_step_s": lambda: (
+            (*state, *step)
+            for state in itertools.islice(_sync(), 0, None, 17)
+            for step in itertools.product((0.0, 0.05), (0.0, 1.0, 26214400.0))
+        ),
         "clamped": lambda: itertools.product(
             (-1.0, 0.0, 0.25, 7.3, 63.5, 64.0, 99.0, 1e300, -1e300), (0.0, 0.5, 1.0), (8.0, 64.0, 1e6), (0.25, 0.5, 1.0, 3.0)
         ),

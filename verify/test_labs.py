@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -301,7 +302,7 @@ def test_a_number_ends_where_it_should() -> None:
 
 
 def test_one_of_a_kind_has_a_word_of_its_own() -> None:
-    pairs = ("tick ticks", "day days", "year years", "task tasks", "pending_task pending_tasks", "barrier barriers", "step steps",
+    pairs = ("tick ticks", "day days", "year years", "task tasks", "pending_task pending_tasks", "step steps",
              "GPU GPUs", "machine machines", "bucket buckets", "ms ms", "GB/s GB/s")  # fmt: skip
     for one, many in ([word.replace("_", " ") for word in pair.split()] for pair in pairs):
         assert [wording.counted(text, many) for text in ("1", "2", "0")] == [f"1\u00a0{one}", f"2\u00a0{many}", f"0\u00a0{many}"]
@@ -386,11 +387,24 @@ def test_the_engine_would_catch_a_wrong_formula() -> None:
     assert engine != pytest.approx(sum(cluster.terms_s(way="two levels", gradient_bytes=160e6, cluster=c)), rel=1e-3)
 
 
+ALONE = replace(cluster.BOOK_SERVER, gpus=1)
+
+
+@pytest.mark.parametrize("way", cluster.WAYS)
+def test_a_single_gpu_only_computes(way: str) -> None:
+    """Through the CPU too: the way has its price, but nobody to pay it for."""
+    step: dict[str, Any] = {"way": way, "gradient_bytes": 160e6, "cluster": ALONE, "compute_s": 0.09}
+    assert cluster.step_s(**step) == cluster.step_s(**step, bucket_bytes=25e6) == 0.09
+    made = cluster.step_tasks(**step, bucket_bytes=25e6)
+    assert {task.streams for task in made} == {("GPU",)}
+    assert run(made).total_s == pytest.approx(0.09)
+
+
 @pytest.mark.parametrize("way", cluster.WAYS)
 @pytest.mark.parametrize("bucket_bytes", [160e6, 80e6, 25e6, 3.2e6])
 @pytest.mark.parametrize("compute_s", [0.0, 0.003, 0.09, 1.0])
 def test_an_overlapped_step_is_what_the_engine_says(way: str, bucket_bytes: float, compute_s: float) -> None:
-    for c in cluster.CLUSTERS.values():
+    for c in (*cluster.CLUSTERS.values(), ALONE):
         step = {"way": way, "gradient_bytes": 160e6, "cluster": c, "compute_s": compute_s, "bucket_bytes": bucket_bytes}
         made = cluster.step_tasks(**step)  # type: ignore[arg-type]
         assert cluster.step_s(**step) == pytest.approx(run(made).total_s, rel=1e-12)  # type: ignore[arg-type]
@@ -424,9 +438,10 @@ def test_the_typed_layer_and_the_lab_agree() -> None:
     ],
 )
 def test_bad_input_to_the_cluster(bad: dict[str, object], message: str) -> None:
-    good: dict[str, object] = {"way": "ring", "gradient_bytes": 1.0, "cluster": cluster.BOOK_SERVER, "compute_s": 1.0}
-    with pytest.raises(ValueError, match=re.escape(message)):
-        cluster.step_s(**{**good, **bad})  # type: ignore[arg-type]
+    for c in (cluster.BOOK_SERVER, ALONE):
+        good: dict[str, object] = {"way": "ring", "gradient_bytes": 1.0, "cluster": c, "compute_s": 1.0}
+        with pytest.raises(ValueError, match=re.escape(message)):
+            cluster.step_s(**{**good, **bad})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("bad", [{"gpus": 0}, {"nodes": 0}, {"latency_s": -1.0}])

@@ -182,7 +182,7 @@ def test_the_name_of_a_job_is_that_of_its_training() -> None:
         (lambda: Training(samples=0), "samples must be a whole number of at least 1, got 0"),
         (lambda: Training(lr=-1.0), "lr must be a finite number above 0, got -1.0"),
         (lambda: Training(once_at=-5), "once_at must be a whole number of at least 0, got -5"),
-        (lambda: Training(once_at="x"), "once_at must be a whole number of at least 0, got 'x'"),
+        (lambda: Training(once_at="x"), "once_at must be a whole number of at least 0, got 'x'"),  # type: ignore[arg-type]
         (lambda: Training(steps=20, fault="one step more"), "'one step more' must strike at one of the steps 0 to 19, got 150"),
         (lambda: Training(steps=20, fault="one step more", once_at=20), "strike at one of the steps 0 to 19, got 20"),
         (

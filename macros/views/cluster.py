@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from macros.views.core import bold, box, cell, item, key, legend, path, px, svg, words
-from perfmodel.kernels import bucket_count, overlapped_step_s, sync_terms
+from perfmodel.kernels import bucket_count, sync_step_s, sync_terms
 from perfmodel.wording import brief_time, bytes_text, counted, grouped, half_up, number, percent
 
 
@@ -37,15 +37,18 @@ def cluster_terms(values: list[float], way: int, gpus: int, nodes: int, messages
 
 def cluster_step(values: list[float], way: int, gpus: int, nodes: int, overlapped: bool) -> float:
     """Seconds of a training step on so many GPUs, with the gradient sent at the end or bucket by bucket on the way."""
-    compute = values[8] * 1e-3
-    if gpus * nodes == 1:
-        return compute
-    buckets = bucket_count(values[6] * 1e6 * values[7], values[9] * 1048576)
-    if not overlapped:
-        terms = cluster_terms(values, way, gpus, nodes, 1)
-        return compute + (terms[0] + terms[1] + terms[2])
-    terms = cluster_terms(values, way, gpus, nodes, buckets)
-    return overlapped_step_s(compute, buckets, (terms[0] + terms[1] + terms[2]) / buckets)
+    return sync_step_s(
+        way,
+        values[6] * 1e6 * values[7],
+        gpus,
+        nodes,
+        values[2] * 1e9,
+        values[3] * 1e9,
+        values[4] * 1e9,
+        values[5] * 1e-6,
+        values[8] * 1e-3,
+        values[9] * 1048576 if overlapped else 0.0,
+    )
 
 
 def cluster_best(values: list[float], gpus: int, nodes: int) -> list[int]:
