@@ -14,7 +14,7 @@ from typing import Literal
 
 from perfmodel.units import not_negative, positive
 
-Advice = Literal["stay on one GPU", "split the model", "data parallelism", "shard the data"]
+Advice = Literal["stay on one GPU", "save activations", "split the model", "data parallelism", "shard the data"]
 MOST_GPUS = MOST_MACHINES = 1_000_000
 
 
@@ -112,8 +112,9 @@ def machines_for_data(job: Job, machine: Machine) -> int:
 def advise(job: Job, machine: Machine) -> tuple[Advice, ...]:
     """What the job calls for, the most urgent first; ("stay on one GPU",) when it calls for nothing.
 
-    A model that does not fit must be split, whatever the deadline. What trains too slowly gets more GPUs. Data that one machine
-    cannot hold is sharded over several.
+    A model whose state does not fit must be split, whatever the deadline. Where the state fits and the activations do not, smaller
+    batches or recomputing save them, and may be enough: ask again with what is left. What trains too slowly gets more GPUs. Data that
+    one machine cannot hold is sharded over several.
 
     >>> small = Job(state_bytes=3e6, activations_bytes=1e6, one_gpu_s=60, deadline_s=3600, data_bytes=47e6)
     >>> advise(small, Machine(card_bytes=32e9, storage_bytes=4e12))
@@ -122,8 +123,10 @@ def advise(job: Job, machine: Machine) -> tuple[Advice, ...]:
     Source: the three comparisons above.
     """
     found: list[Advice] = []
-    if not fits_card(job, machine):
+    if job.state_bytes > machine.card_bytes:
         found.append("split the model")
+    elif not fits_card(job, machine):
+        found.append("save activations")
     if job.one_gpu_s > job.deadline_s:
         found.append("data parallelism")
     if job.data_bytes > machine.storage_bytes:

@@ -266,7 +266,10 @@ def test_all_at_the_limit_is_no_reason() -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"activations_bytes": 8e9 + 1}, ("split the model",)),
+        ({"activations_bytes": 8e9 + 1}, ("save activations",)),
+        ({"state_bytes": 32e9, "activations_bytes": 0.0}, ("stay on one GPU",)),
+        ({"state_bytes": 32e9}, ("save activations",)),
+        ({"state_bytes": 32e9 + 1, "activations_bytes": 0.0}, ("split the model",)),
         ({"one_gpu_s": 101}, ("data parallelism",)),
         ({"data_bytes": 4e12 + 1}, ("shard the data",)),
         ({"state_bytes": 33e9, "one_gpu_s": 101, "data_bytes": 5e12}, ("split the model", "data parallelism", "shard the data")),
@@ -343,4 +346,10 @@ def test_bad_inputs(function: Callable[..., Any], inputs: dict[str, Any], messag
 def test_the_advice_has_words_on_the_page() -> None:
     """The table of jobs shows every advice that there is, and its last row but one more than a single one."""
     said = [scale_out.advise(example.job, module.MACHINE) for example in module.EXAMPLES]
-    assert said == [("stay on one GPU",), ("data parallelism",), ("split the model",), ("data parallelism", "shard the data")]
+    assert said == [
+        ("stay on one GPU",),
+        ("data parallelism",),
+        ("save activations",),
+        ("split the model", "data parallelism"),
+        ("data parallelism", "shard the data"),
+    ]

@@ -96,7 +96,7 @@ def test_the_code_on_the_page_runs_and_says_what_the_table_says() -> None:
     printed: list[object] = []
     names: dict[str, object] = {"print": printed.append}
     exec(code, names)
-    assert printed == [("split the model",)]
+    assert printed == [("save activations",)]
     [gpt] = [example.job for example in module.EXAMPLES if example.name == "gpt"]
     assert names["job"] == gpt
 

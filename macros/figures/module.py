@@ -514,6 +514,7 @@ def scale_out_when() -> Table:
     """One row says stay; the others name what does not fit, and what it calls for."""
     rows: list[list[Cell]] = [
         ["Model and batch fit on one GPU, and training is done in hours", "don't bother: more GPUs bring trouble of their own"],
+        ["The model fits on one GPU, the activations of a batch do not", "smaller batches, or activations computed again"],
         ["The model does not fit on one GPU", "split the model: between layers, across them, or its state over the GPUs"],
         ["It fits, but training takes days, and the deadline comes first", "data parallelism: the usual cure"],
         ["The data does not fit on one machine", "shard the data: each machine loads its own part"],
@@ -523,6 +524,7 @@ def scale_out_when() -> Table:
 
 _WORDS: dict[scale_out.Advice, str] = {
     "stay on one GPU": "stay on one GPU",
+    "save activations": "smaller batches, or activations recomputed",
     "split the model": "split the model",
     "data parallelism": "data parallelism",
     "shard the data": "shard the data",

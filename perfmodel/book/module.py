@@ -296,13 +296,18 @@ _mid = _given("jobs.mid_parameters", 25_000_000, "", "the parameters of the visi
 _mid_state = _model("jobs.mid_state", _mid.value * _each.value, "GB", "parameters, gradients and Adam of the vision network, in mixed precision",
                     MODULE_MODEL, "p*s", p=_mid, s=_each)  # fmt: skip
 _mid_kept = _given("jobs.mid_activations", 12 * GB, "GB", "its activations for the batch of one GPU", HERE)
+_large = _given("jobs.large_parameters", 7_000_000_000, "", "the parameters of the larger language model", HERE)
+_large_state = _model("jobs.large_state", _large.value * _each.value, "GB",
+                      "parameters, gradients and Adam of the larger language model, in mixed precision", MODULE_MODEL, "p*s", p=_large, s=_each)  # fmt: skip
+_large_kept = _given("jobs.large_activations", 16 * GB, "GB", "its activations, most computed again in backward", HERE)
 EXAMPLES = (
     _job("the small network on MNIST", "small", _state, _kept, 10 * MINUTE / DAY, 1, 47.04 * MB, MNIST),
     _job("a vision network", "vision", _mid_state, _mid_kept, 10, 3, 150 * GB, HERE),
     _job("GPT-2", "gpt", _gpt_state, _gpt_kept, 20, 30, 40 * GB, HERE),
+    _job("a larger language model", "large", _large_state, _large_kept, 300, 60, 2 * TB, HERE),
     _job("the vision network on video", "video", _mid_state, _mid_kept, 60, 7, 100 * TB, HERE),
 )
-for _what, _name, _item in EXAMPLES[1::2]:
+for _what, _name, _item in (each for each in EXAMPLES if each.job.one_gpu_s > each.job.deadline_s):
     _k = scale_out.gpus_for_deadline(one_gpu_s=_item.one_gpu_s, deadline_s=_item.deadline_s, efficiency=_efficiency.value)
     _model(f"jobs.{_name}_gpus", _k, "", f"the GPUs that bring {_what} within its deadline", MODULE_MODEL,
            "ceil(t/(d*e))", t=_of(f"jobs.{_name}_time"), d=_of(f"jobs.{_name}_deadline"), e=_efficiency)  # fmt: skip
