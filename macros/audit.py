@@ -30,7 +30,7 @@ from macros.fixes import digits_only, fixed, literal
 from macros.frontmatter import CONFIG, check_config, check_front_matter
 from macros.labels import check_labels
 from macros.labs import LABS, lab
-from macros.links import check_links
+from macros.links import check_links, check_places
 from macros.measured import measured
 from macros.pages import cards, credit, ledger, live, symbols, verification
 from macros.pins import EXEMPT, PINS, check_book, check_exempt
@@ -235,7 +235,7 @@ def audit_sources(
         for path in [path for path in texts if path not in audit.pages and path != CONFIG]:
             audit_page(path, texts[path], evaluator, audit)
     for page in audit.pages.values():
-        audit.faults += check_links(page, docs.parent, audit.pages)
+        audit.faults += [*check_links(page, docs.parent, audit.pages), *check_places(page, audit.pages)]
     audit.faults += check_exempt(exempt(audit), docs.parent / EXEMPT, [path for path in audit.pages if path not in audit.unread])
     config = docs.parent / CONFIG
     if CONFIG in texts or config.exists():

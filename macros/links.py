@@ -37,6 +37,29 @@ def places(page: Page) -> set[str]:
     return given | {re.sub(r"[-\s]+", "-", slug) for slug in slugs}
 
 
+# "Act 3", "acts 2 and 6", "step 4 of Act 6", "Act 6, step 4".
+_LABEL = re.compile(
+    r"\b(?:act\s+(?P<before>\d),\s+)?(?P<what>act|step)s?\s+(?P<numbers>(?:\d(?:,?\s+(?:and|or|to|through|&)\s+|,\s+|\s?[–-]\s?))*\d)\b(?!\.\d)"
+    r"(?:\s+of\s+act\s+(?P<after>\d)\b)?",
+    re.IGNORECASE,
+)
+
+
+def check_places(page: Page, pages: Mapping[str, Page]) -> Iterator[Fault]:
+    """Every act and every step that a page names, where there are acts, and where its act or the page itself has steps."""
+    acts = {m[1]: pages[name] for name in pages if (m := re.match(r"docs/acts/(\d)-", name))}
+    for label in _LABEL.finditer(page.prose.text):
+        act = label["before"] or label["after"]
+        known, has = sorted(acts), f"the acts are {', '.join(sorted(acts))}"
+        if label["what"].lower() == "step":
+            known = sorted(place[-1] for place in places(acts.get(act, page) if act else page) if place.startswith("step-"))
+            has = f"{f'Act {act}' if act else 'this page'} has {len(known)}"
+        for number in re.finditer(r"\d", label["numbers"]):
+            if known and number[0] not in known:
+                what = label["what"].lower().replace("act", "Act")
+                yield page.fault(page.prose.at[label.start("numbers") + number.start()], f"there is no {what} {number[0]}: {has}")
+
+
 def check_links(page: Page, root: Path, pages: Mapping[str, Page]) -> Iterator[Fault]:
     """Every relative link of a page against the files below `root` and the places on `pages`, and each one against its words."""
     for offset, address in page.prose.links:

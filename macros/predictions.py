@@ -547,7 +547,7 @@ def matmul_elsewhere() -> DataSet:
         name="matmul_elsewhere", title="Products with ceilings from elsewhere", kind="prediction", model="max(2mnk/ceiling, bytes/bandwidth)",
         inputs="data sheet of the memory; for each GPU, the best rate on another machine", constants=3, tables=("matmul_azure", "matmul_best"),
         points=_azure(ceilings, []), unit="ms", gate=_gate("matmul_elsewhere"), where=f"every side from {text.show(_size('side'))}",
-        reason="The ceiling is the best of a search over many shapes, on another machine. The A100 of the table never gets that far: at its best it "
+        reason="The ceiling comes from a search over many shapes, on another machine. The A100 of the table never gets that far: at its best it "
         "stays below that ceiling, and all its errors start from there.",
     )  # fmt: skip
 

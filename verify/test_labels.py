@@ -31,6 +31,9 @@ LABELS = [
     ("after a sign that begins no tag", 'go.Bar(name=▸"waits < 5 ms")', "5 ms"),
     ("texts added up", 'words = ▸"It takes 6" + "0 ms, " + show(x)', "a naked number in a label: 60 ms"),
     ("a name after a docstring", '"""Doc."""\nname = ▸"4 servers"', "4"),
+    ("a comparison", 'go.Bar(name=▸"the sum, faster than the ring")', "a comparison in a label: faster than; say it in the title or a sentence, with rel(…)"),
+    ("a comparison of all", 'Drawn(figure, badge=▸"the fastest of them")', "a comparison of all in a label: fastest"),
+    ("an equality", 'figure.add_annotation(text=▸f"{name}: the same time")', "a comparison in a label: the same time"),
     ("an exemption", "words = ▸'[= plain(\"1985\", why=\"a year\") =]'", "an exemption in Python, where no pin holds it"),
 ]  # fmt: skip
 FREE = """'''Doc: 60 ms.'''
@@ -41,6 +44,7 @@ def f(value):
     words = {"learning rate 1.01 times": "the learning rate is a little too high"}
     names = loss["1"], value("v100.lanes"), count("lockstep.l2_four"), "pcie4", "h100x4"
     shown = f"{value:.1e}", f"{value:.3g} ms", f"GPU {value}", f"{value} replicas", text.show(value, "ms", 1), "relative distance from one replica"
+    title = f"costs {shown} as much as that one, {shown} faster than this"
     cells = Code("z[z > 0]"), Name("L3 hit"), "PCIe 3.0 ×16", "1F1B", "worked example · Dive into Deep Learning 13.7", "FP32"
     return re.search(r"\\d+ [KM]B", "x"), '<rect height="30" rx="3"/>', 'It takes [= q("60 ms", sync.one_gpu) =], [=q("60 ms",sync.one_gpu)=].'
 """
@@ -67,6 +71,7 @@ FREE_IN_A_VIEW = """
 def f(x, n):
     made = '<rect class="bar" x="' + px(x) + '" y="4" width="12"/>'
     made += path("grid", "M" + px(x) + " 24v176") + svg(' width="12" height="' + px(n) + '"')
+    made += item("Queueing takes longer than computing.") if x > n else item("The largest of all.")
     made += '" r="5"/>' + words(x, 4.5, "tick", "end", "0") + path("M" + px(x) + " 4l-5 20h5l5 -20z")
     return "<p>steps: 2·(n−1) = 2·" + str(n - 1) + "</p>" + "t / t<sub>ref</sub> · 1 s = "
 """

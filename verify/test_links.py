@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from macros.audit import audit_sources
-from macros.links import check_links
+from macros.links import check_links, check_places
 from macros.links import places as link_places
 from macros.scan import scan
 from verify.audited import FRONT, source_of
@@ -82,3 +82,20 @@ def test_where_a_link_leads(tmp_path: Path, link: str, says: str) -> None:
     assert [(f.message, f.line, f.sort) for f in check_links(pages["docs/x.md"], tmp_path, pages)] == (
         [(says, 3, "broken")] if says else []
     )
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("See Act ▸9.", "there is no Act 9: the acts are 1, 2, 3, 4, 5, 6"), ("See acts 2, 3 and ▸7.", "there is no Act 7"), ("See step ▸9.", "there is no step 9: this page has 4"), ("See step ▸5 of Act 1.", "there is no step 5: Act 1 has 4"),
+    ("See Act 3, step ▸4.", "there is no step 4: Act 3 has 3"), ("See steps 2–▸6.", "there is no step 6: this page has 4"),
+    ("See Act 6, acts 2 to 4, step 4, steps 1 and 2, step 5 of Act 6, and section 9.1.", ""), ("See step 1.5 of it.", ""),
+])  # fmt: skip
+def test_an_act_and_a_step_that_are_named_exist(text: str, says: str) -> None:
+    source = source_of(ACT2).rstrip() + f"\n\n{text}\n"
+    line, column = source.count("\n"), text.find("▸") + 1
+    found = [f for f in audit_sources(overrides={ACT2: source.replace("▸", "")}).faults if "there is no" in f.message]
+    assert [(f.line, f.column, f.message[: len(says)]) for f in found] == ([(line, column, says)] if says else [])
+
+
+def test_where_there_are_no_acts_and_no_steps_none_is_missed() -> None:
+    page = scan("docs/x.md", f"{FRONT}See Act 9 and step 9.\n")
+    assert [*check_places(page, {"docs/x.md": page})] == []

@@ -84,7 +84,7 @@ def split_bytes() -> Drawn:
         'Bytes over the size of the minibatch. Cut across data: a flat line at [= q("13.6 MB", split.data) =]. Cut across layers: a line that climbs '
         'and crosses it at [= q("630", split.across_even) =] samples. Cut between layers: a flatter one that crosses it at '
         '[= q("1900", split.between_even) =].',
-        'The same network on [= q("four", batch.gpus) =] GPUs, with numbers in FP32. Upright lines: our batch, and where two ways send equally much.',
+        'The same network on [= q("four", batch.gpus) =] GPUs, with numbers in FP32. Upright lines: our batch, and where two ways cross.',
         Table(
             ("Samples", *(f"Cut {way}" for way in _WAYS)),
             [[Num(batch), *(Num(lines[way][i], "MB", 2) for way in _WAYS)] for i, batch in enumerate(batches)],

@@ -199,7 +199,7 @@ def collectives_error() -> Drawn:
     return Drawn(
         figure,
         'Between [= q("64 KiB", sizes.wrong_from) =] and [= q("64 MiB", sizes.wrong_to) =] the formula is wrong: its error falls to [= q("−46 %", reality.allreduce_a100_beyond_low) =]',
-        'Error of the prediction over the size of the message. For A100 it stays within [= q("15 %", gate.allreduce_a100) =] at both ends and falls to '
+        'Error of the prediction over the size of the message. For A100 it keeps to its gate, [= q("15 %", gate.allreduce_a100) =], at both ends and falls to '
         '[= q("−46 %", reality.allreduce_a100_beyond_low) =] in between. For several nodes of B200, predicted from the data sheet alone, it is small '
         "for large messages only.",
         "Dashed: the gate of the A100. Dotted: the sizes that it leaves out. Below zero reality was slower. Some sizes are not drawn.",
@@ -223,7 +223,7 @@ def steps() -> Drawn:
         'Steps of DDP are foretold to [= q("2.8 %", reality.ddp_step_high) =]; of parameter servers only the two ends are',
         'Predicted over measured time of a training step, both on log scales. The steps of DDP lie on the line to [= q("2.8 %", reality.ddp_step_high) =]. '
         "Each step with parameter servers has two predictions, one below the line and one above it.",
-        "Hollow points are the most that a step can take, when nothing overlaps; their twins below, the least. The dashed line has to pass between the two.",
+        "Hollow points stand for steps in which nothing overlaps; their twins below, for steps in which all does that can. The dashed line has to pass between the two.",
         _table(parts, "ms"),
         badge=BADGE,
     )
@@ -256,7 +256,7 @@ def pipelines_error() -> Drawn:
         'Yet how a pipeline speeds up with more microbatches is foretold to [= q("1.9 %", reality.pipeline_high) =]',
         'Error of the predicted time over the number of microbatches. Without interleaving it lies above zero and reaches [= q("1.9 %", reality.pipeline_high) =]; interleaved it lies '
         'below, down to [= q("−1.4 %", reality.interleaved_low) =].',
-        "Dashed: the gate. For each model the run with the most microbatches is the constant, so it is no point here.",
+        "Dashed: the gate. For each model the run furthest to the right is the constant, so it is no point here.",
         _table(parts, "ms"),
         badge=BADGE,
     )
@@ -288,7 +288,7 @@ def products() -> Drawn:
     ]
     return Drawn(
         _against(parts, "ms", MS),
-        'None of [= q("960", reality.roofline_points) =] products beats the roofline of its data sheet',
+        'None of [= q("960", reality.roofline_points) =] products crosses the roofline of its data sheet',
         'Predicted over measured time of a matrix product, both on log scales. All of [= q("960", reality.roofline_points) =] points lie on the line or '
         "below it; long products come near it, short ones stay far below.",
         'Of the [= q("960", reality.roofline_points) =] products on V100, P100 and T4 some are drawn, evenly spread over all times.',
@@ -324,7 +324,7 @@ def pcie() -> Drawn:
     return Drawn(
         _against(parts, "ms", MS, (0.002, 0.01, 0.1, 1, 5)),
         'Latency plus bytes over bandwidth: a typical error is [= q("0.48 %", reality.pcie_up_typical) =] to the GPU, and [= q("0.87 %", reality.pcie_down_typical) =] from it',
-        "Predicted over measured time of a copy, both on log scales. Nearly all points lie on the line, typically within "
+        "Predicted over measured time of a copy, both on log scales. Nearly all points lie on the line, with a typical error of "
         '[= q("0.48 %", reality.pcie_up_typical) =] to the GPU and [= q("0.87 %", reality.pcie_down_typical) =] from it; small copies from the GPU lie below it.',
         'Of [= q("158", reality.pcie_up_points + reality.pcie_down_points) =] copies some are drawn, evenly spread over all times.',
         _table(parts, "ms"),
