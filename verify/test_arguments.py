@@ -291,9 +291,25 @@ def test_what_comes_out_is_finite_or_refused(place: str) -> None:
         for use in (lambda made: made, *USES.get(place, ())):
             try:
                 out = list(found_in(use(PLACES[place][0].function(**{**PLACES[place][0].others, **given}))))
-            except ValueError:
+            except ValueError as error:
+                what, overflows, _ = str(error).partition(" must be a finite number, got ")
+                assert not overflows or re.fullmatch(r"[a-z_0-9 +*/()]+", what), (given, what)  # as the library names it
                 continue
             assert all(map(math.isfinite, out)), (given, out)
+
+
+def pair(**changes: Any) -> cluster.Cluster:
+    """Two GPUs in each node, with pipes of one byte a second."""
+    slow = dataclasses.replace(PCIE_3, bytes_per_s=1.0)
+    return dataclasses.replace(cluster.BOOK_SERVER, gpus=2, link=slow, network=slow, **changes)
+
+
+def test_a_step_is_refused_for_its_own_time_alone() -> None:
+    """One message of 1.6e308 s is a time; two of them would be none."""
+    asked: dict[str, Any] = {"way": "ring", "gradient_bytes": 0, "compute_s": 0}
+    assert cluster.step_s(**asked, cluster=pair(latency_s=8e307)) == 1.6e308
+    with refused("step_s must be a finite number, got inf"):
+        cluster.step_s(**{**asked, "compute_s": 1e308}, cluster=pair(latency_s=8e307))
 
 
 @pytest.mark.parametrize(
@@ -316,6 +332,8 @@ def test_what_comes_out_is_finite_or_refused(place: str) -> None:
         (lambda: pipeline.AsyncPipeline(enqueue=1e308, compute=0, fetch=1e308, tasks=0).short_form, "short_form"),
         (lambda: pipeline.AsyncPipeline(enqueue=1e308, compute=1e308, fetch=1e308, tasks=0).barrier_price, "barrier_price"),
         (lambda: cluster.terms_s(way="ring", gradient_bytes=1e308, cluster=LATE), "the sum of terms_s"),
+        (lambda: cluster.terms_s(way="ring", gradient_bytes=0, cluster=pair(latency_s=1e307), messages=100), "the sum of terms_s"),
+        (lambda: cluster.terms_s(way="two levels", gradient_bytes=1.5e308, cluster=pair(nodes=2)), "the sum of terms_s"),
     ],
 )  # fmt: skip
 def test_what_overflows_says_what_it_was(call: Callable[[], Any], what: str) -> None:
@@ -381,9 +399,9 @@ def test_a_barrier_is_counted_by_a_whole_number() -> None:
         pipeline.AsyncPipeline(enqueue=1.0, compute=1.0, fetch=1.0, tasks=1, barrier_every=10**400)
 
 
-@pytest.mark.parametrize("layout", [[[5]], [[-1], [0]], [[0], [0]], [[0, 0]], [[True]], [[0.0]], [["x"]], [[10**400]]])
+@pytest.mark.parametrize("layout", [[[5]], [[2]], [[-1], [0]], [[0], [0]], [[0, 0]], [[True]], [[0.0]], [["x"]], [[10**400]]])
 def test_a_bucket_holds_each_index_once(layout: Any) -> None:
-    index = {"[[5]]": "5", "[[-1], [0]]": "-1"}.get(repr(layout), shown(layout[-1][-1]))
+    index = {"[[5]]": "5", "[[2]]": "2", "[[-1], [0]]": "-1"}.get(repr(layout), shown(layout[-1][-1]))
     with refused(f"layout must hold each index from 0 to 1 once at most, got {index}"):
         buckets.ready_s(layout, work=[1, 2], backward_s=1)
 
@@ -398,6 +416,11 @@ def test_the_buckets_of_a_step_are_counted_before_they_are_made() -> None:
     with refused(f"messages must be a whole number of at most 2^53, got {10**16}"):
         cluster.step_s(**asked, bucket_bytes=1e-308)
     assert kernels.bucket_count(1e6, 1.0) == cluster.MOST_BUCKETS == 1_000_000
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "MOST_BUCKETS", 3)
+        assert len(cluster.step_tasks(**{**asked, "gradient_bytes": 3}, bucket_bytes=1)) == 7
+        with refused("bucket_bytes must make at most 3 buckets, got 1, which makes 4"):
+            cluster.step_tasks(**{**asked, "gradient_bytes": 4}, bucket_bytes=1)
     long: dict[str, Any] = {**asked, "compute_s": 1.5e308, "bucket_bytes": 5e5}  # twice as long is beyond the floats
     assert streams.run(cluster.step_tasks(**long)).total_s == pytest.approx(cluster.step_s(**long)) == pytest.approx(1.5e308)
 

@@ -404,7 +404,11 @@ def test_a_single_gpu_only_computes(way: str) -> None:
 @pytest.mark.parametrize("bucket_bytes", [160e6, 80e6, 25e6, 3.2e6])
 @pytest.mark.parametrize("compute_s", [0.0, 0.003, 0.09, 1.0])
 def test_an_overlapped_step_is_what_the_engine_says(way: str, bucket_bytes: float, compute_s: float) -> None:
-    for c in (*cluster.CLUSTERS.values(), ALONE):
+    for c in (
+        *cluster.CLUSTERS.values(),
+        ALONE,
+        replace(cluster.H100_CLUSTER, gpus=4),
+    ):  # the last with as many nodes as GPUs in each
         step = {"way": way, "gradient_bytes": 160e6, "cluster": c, "compute_s": compute_s, "bucket_bytes": bucket_bytes}
         made = cluster.step_tasks(**step)  # type: ignore[arg-type]
         assert cluster.step_s(**step) == pytest.approx(run(made).total_s, rel=1e-12)  # type: ignore[arg-type]
