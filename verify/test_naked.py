@@ -429,6 +429,7 @@ def test_a_cure_is_a_call_to_paste_and_a_way_out(text: str, names: list[str], cu
     (f"{QUOTE} ms", "8", INSIDE.format('"8 ms", a.b')), (f"{QUOTE}ms", "8", INSIDE.format('"8ms", a.b')), (f"{QUOTE}-megabyte", "8", INSIDE.format('"8-megabyte", a.b')),
     (f"{QUOTE} × faster", "8", INSIDE.format('"8 ×", a.b')), (f"{QUOTE} times as long", "8", INSIDE.format('"8 times", a.b')), (f"{QUOTE} per second", "160 MB", INSIDE.format('"160 MB/s", a.b')),
     (f"{QUOTE} per seconds", "160 MB", INSIDE.format('"160 MB/s", a.b')), (f"−{QUOTE}", "60 ms", INSIDE.format('"−60 ms", a.b')), (f"is minus {QUOTE}", "60 ms", INSIDE.format('"−60 ms", a.b')),
+    (f"is +{QUOTE}", "60 ms", INSIDE.format('"+60 ms", a.b')), (f"negative {QUOTE}", "60 ms", INSIDE.format('"−60 ms", a.b')),
     (f"under {QUOTE}", "60 ms", BOUNDING.format("under 60 ms")), (f"under about {QUOTE}", "60 ms", BOUNDING.format("under 60 ms")), (f"At most just {QUOTE}", "60 ms", BOUNDING.format("At most 60 ms")),
     (f"over the {QUOTE}", "60 ms", BOUNDING.format("over 60 ms")), (f"nearly {QUOTE}", "60 ms", A_SIDE), (f"Almost {QUOTE}", "60 ms", A_SIDE), (f"{QUOTE} ms", "60 ms", MUST), (f"{QUOTE} ms", "", MUST),
     (f"{QUOTE} or more", "60 ms", INSIDE.format('"at least 60 ms", a.b')), (f"{QUOTE} and up", "60 ms", INSIDE.format('"at least 60 ms", a.b')), (f"{QUOTE}+ of them", "60 ms", INSIDE.format('"at least 60 ms", a.b')),
