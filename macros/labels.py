@@ -48,6 +48,8 @@ PERHAPS = re.compile(
     re.IGNORECASE,
 )
 _PLAIN = re.compile(rf"{re.escape(OPEN)}\s*plain\(")
+# The nodes that hold a text, or by which one is silent.
+_TELLING = (ast.Expr, ast.JoinedStr, ast.FormattedValue, ast.Subscript, ast.Dict, ast.Raise, ast.Call, ast.BinOp, ast.Constant)
 _SILENT_CALLS = {"Code", "match", "fullmatch", "search", "sub", "split", "findall", "startswith"}  # code, and patterns
 
 
@@ -117,7 +119,7 @@ def _joined(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
 def texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
     """The texts of a module that may be shown, without docstrings, names, keys, errors and code. What is computed stands as a mark."""
     silent: set[int] = set()
-    nodes = [*ast.walk(tree)]
+    nodes = [node for node in ast.walk(tree) if isinstance(node, _TELLING)]
     for node in nodes:
         match node:
             case ast.Expr(value=ast.Constant()):
@@ -137,6 +139,6 @@ def texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in _SILENT_CALLS:
                 silent |= {id(part) for argument in args for part in ast.walk(argument)}
     for node in nodes:
-        if id(node) not in silent and isinstance(node, ast.expr) and (found := _joined(node)):
+        if isinstance(node, ast.BinOp | ast.JoinedStr | ast.Constant) and id(node) not in silent and (found := _joined(node)):
             silent |= {id(part) for part in found[1]}
             yield node, found[0]
