@@ -51,8 +51,11 @@ def check_places(page: Page, pages: Mapping[str, Page]) -> Iterator[Fault]:
     for label in _LABEL.finditer(page.prose.text):
         act = label["before"] or label["after"]
         known, has = sorted(acts), f"the acts are {', '.join(sorted(acts))}"
+        if acts and act and act not in acts:
+            yield page.fault(page.prose.at[label.start("before" if label["before"] else "after")], f"there is no Act {act}: {has}")
+            continue
         if label["what"].lower() == "step":
-            known = sorted(place[-1] for place in places(acts.get(act, page) if act else page) if place.startswith("step-"))
+            known = sorted(place[-1] for place in places(acts.get(act, page)) if place.startswith("step-"))
             has = f"{f'Act {act}' if act else 'this page'} has {len(known)}"
         for number in re.finditer(r"\d", label["numbers"]):
             if known and number[0] not in known:

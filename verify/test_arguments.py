@@ -341,6 +341,12 @@ def test_what_overflows_says_what_it_was(call: Callable[[], Any], what: str) -> 
         call()
 
 
+def test_what_is_moved_in_a_step_is_named() -> None:
+    step = data_parallel.Step(**PLACES["data_parallel.Step"][0].others | {PLACES["data_parallel.Step"][0].name: 1})
+    with refused("size_bytes must be a finite number of at least 0, got -1"):
+        step.move_s(-1)
+
+
 def test_a_float_of_numpy_is_a_float_and_its_ints_are_none() -> None:
     assert collectives.ring_limit_s(gradient_bytes=np.float64(160e6), link_bytes_per_s=16e9) == 0.02
     with refused(f"gradient_bytes must be a finite number of at least 0, got {np.int32(1_600_000_000)!r}"):  # 2·S would be below 0

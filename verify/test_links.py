@@ -87,6 +87,7 @@ def test_where_a_link_leads(tmp_path: Path, link: str, says: str) -> None:
 @pytest.mark.parametrize(("text", "says"), [
     ("See Act ▸9.", "there is no Act 9: the acts are 1, 2, 3, 4, 5, 6"), ("See acts 2, 3 and ▸7.", "there is no Act 7"), ("See step ▸9.", "there is no step 9: this page has 4"), ("See step ▸5 of Act 1.", "there is no step 5: Act 1 has 4"),
     ("See Act 3, step ▸4.", "there is no step 4: Act 3 has 3"), ("See steps 2–▸6.", "there is no step 6: this page has 4"),
+    ("See Act ▸9, step 9.", "there is no Act 9: the acts are 1, 2, 3, 4, 5, 6"), ("See step 1 of Act ▸8.", "there is no Act 8"), ("See Act ▸7, step 3 of Act 1.", "there is no Act 7"),
     ("See Act 6, acts 2 to 4, step 4, steps 1 and 2, step 5 of Act 6, and section 9.1.", ""), ("See step 1.5 of it.", ""),
 ])  # fmt: skip
 def test_an_act_and_a_step_that_are_named_exist(text: str, says: str) -> None:
