@@ -19,7 +19,7 @@ from perfmodel import sources
 _ID = re.compile(r"<[^<>]*?\sid\s*=\s*[\"']?([^\"'\s<>]+)|\{[^{}]*?#([\w:.-]+)")
 _MADE = {"ledger", "symbols"}  # they make places of their own, as do figures and labs: fig-…, lab-…
 
-_WORDS = re.compile(r"\[([^\[\]]*)\]\($")  # of a link, up to its address
+_WORDS = re.compile(r"([^\]]*)\]\(")  # of a link, up to its address
 _ACT, _STEP = re.compile(r"^docs/acts/(\d+)-"), re.compile(r"^step-(\d+)$")
 _NAMED = re.compile(r"\b(act|step|section)[\s\xa0](\d+(?:\.\d+)?)", re.IGNORECASE)
 _SECTIONS = {
@@ -100,7 +100,7 @@ def check_links(page: Page, root: Path, pages: Mapping[str, Page]) -> Iterator[F
 
 def _against_words(page: Page, offset: int, address: str, kind: str, leads: str) -> Iterator[Fault]:
     """A link that leads to one act, step or section of the book, where its words name others alone."""
-    words = _WORDS.search(page.source, max(0, offset - 200), offset)
+    words = _WORDS.fullmatch(page.source, page.source.rfind("[", 0, offset) + 1, offset)
     named = [number for what, number in _NAMED.findall(words[1]) if what.lower() == kind] if words else []
     if leads and named and leads not in named:
         yield page.fault(offset, f"{address} is {kind} {leads}, and the words of the link say {kind} {named[0]}")

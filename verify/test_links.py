@@ -56,6 +56,12 @@ def test_a_link_leads_to_what_its_words_name(link: str, says: str) -> None:
     assert [(f.line, f.column) for f in found] == [(source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at))] * bool(says)
 
 
+def test_a_link_at_the_very_beginning_leads_to_what_its_words_name(tmp_path: Path) -> None:
+    pages = {name: scan(name, text) for name, text in {"docs/acts/2-b.md": "# B\n", "docs/x.md": "[Act 1](acts/2-b.md)\n"}.items()}
+    [fault] = check_links(pages["docs/x.md"], tmp_path, pages)
+    assert (fault.line, fault.column, fault.message) == (1, 9, "acts/2-b.md is act 2, and the words of the link say act 1")
+
+
 def test_the_places_of_a_page() -> None:
     page = scan(
         "docs/x.md",
