@@ -169,9 +169,9 @@ def keep() -> None:
 
 
 def take_up() -> None:
-    """Give the mutants of functions that are as they were the verdicts that `KEPT` has. What survived is tried again."""
+    """Give the mutants of functions that are as they were the verdicts that `KEPT` has; `to_run` decides which survivors are tried again."""
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
-    codes = {LETTERS[status]: code for code, status in reversed(status_by_exit_code.items()) if status in KILLED}
+    codes = {LETTERS[status]: code for code, status in reversed(status_by_exit_code.items()) if status in LETTERS}
     for path in walk_mutatable_files():
         data = SourceFileMutationData(path=path)
         data.load()

@@ -158,6 +158,26 @@ def test_what_a_run_did_not_try_keeps_its_verdict(tmp_path: Path, monkeypatch: p
     assert json.loads(mutation.KEPT.read_text(encoding="utf-8")) == {"m": {"x_f": [code, letters]}}
 
 
+@pytest.mark.parametrize(("code", "statuses"), [("same", [1, 36, 0, None, 0]), ("other", [None, None, None, None, 0])])
+def test_a_fresh_clone_takes_up_every_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, statuses: list[int | None]
+) -> None:
+    """Survivors too, else each that is known to be equivalent would be tried anew; what this clone has found is not overwritten."""
+    monkeypatch.chdir(tmp_path)
+    Path("mutants").mkdir()
+    mutation.KEPT.parent.mkdir(parents=True)
+    monkeypatch.setattr(mutation, "walk_mutatable_files", lambda: [Path("m.py")])
+    mutation.KEPT.write_text(json.dumps({"m": {"x_f": ["same", "kts.k"]}}), encoding="utf-8")
+    data = SourceFileMutationData(path="m.py")
+    data.exit_code_by_key = {f"m.x_f__mutmut_{number}": 0 if number == 5 else None for number in range(1, 6)}
+    data.hash_by_function_name = {"x_f": code}
+    data.save()
+    mutation.take_up()
+    data.load()
+    taken = [mutation.status_by_exit_code[status] for status in data.exit_code_by_key.values()]
+    assert taken == [mutation.status_by_exit_code[status] for status in statuses]
+
+
 @pytest.mark.full
 def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path) -> None:
     (tmp_path / "verify" / "expected").mkdir(parents=True)
