@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from mutmut.mutation.data import SourceFileMutationData
+from mutmut.stats import status_by_exit_code
 
 from verify import mutation
 from verify.checkout import ROOT
@@ -174,8 +175,8 @@ def test_a_fresh_clone_takes_up_every_verdict(
     data.save()
     mutation.take_up()
     data.load()
-    taken = [mutation.status_by_exit_code[status] for status in data.exit_code_by_key.values()]
-    assert taken == [mutation.status_by_exit_code[status] for status in statuses]
+    taken = [status_by_exit_code[status] for status in data.exit_code_by_key.values()]
+    assert taken == [status_by_exit_code[status] for status in statuses]
 
 
 @pytest.mark.full
