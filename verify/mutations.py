@@ -409,6 +409,9 @@ def of_labels(file: str) -> Iterator[Mutant]:
                 apart |= {id(part) for part in ast.walk(node)}
             case ast.JoinedStr() | ast.FormattedValue():
                 apart |= {id(part) for part in ast.walk(node) if part is not node and isinstance(part, ast.Constant)}
+                apart |= (
+                    {id(node.format_spec)} if isinstance(node, ast.FormattedValue) else set()
+                )  # how a value is shown is no text
             case ast.Dict(keys=keys, values=words) if all(
                 isinstance(word, ast.Constant) and isinstance(word.value, str) for word in words
             ):

@@ -215,14 +215,14 @@ def test_ctrl_c_stops_it_and_it_goes_on(tmp_path: Path) -> None:
 
     process = started()
     deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and (not path.exists() or path.read_text(encoding="utf-8").count("\n") < 30):
+    while time.monotonic() < deadline and (not path.exists() or path.read_text(encoding="utf-8").count("\n") < 3):
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.strip() == "stopped: run it again to go on"
     done = path.read_text(encoding="utf-8").splitlines()
-    assert len(done) > 30
+    assert len(done) >= 3
     process = started()
     out, _ = process.communicate(timeout=300)
     assert process.returncode == 0, out

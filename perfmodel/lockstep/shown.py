@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from perfmodel.lockstep.compare import LIMITS, compare, part_in_ten_to
-from perfmodel.lockstep.faults import FAULTS, ONCE_AT, SHOWN
+from perfmodel.lockstep.faults import ONCE_AT, SHOWN, faults
 from perfmodel.lockstep.networks import xor_batch
 from perfmodel.lockstep.runs import LR, STEPS, train
 from perfmodel.lockstep.step import split_batch
@@ -24,10 +24,11 @@ def record(replicas: Sequence[int] = (2, 4), steps: int = STEPS) -> dict[str, An
     one = train(1, steps)
     runs = {k: train(k, steps) for k in replicas}
     apart = {k: compare(run, one) for k, run in runs.items()}
-    mutants = {name: {k: train(k, steps, method=method) for k in replicas} for name, method in FAULTS.items()}
+    once_at = min(ONCE_AT, steps - 1)
+    mutants = {name: {k: train(k, steps, method=method) for k in replicas} for name, method in faults(once_at).items()}
     X, y = xor_batch()
     return {
-        "dtype": "float64", "batch": len(X), "parameters": len(one.parameters[0]), "lr": LR, "steps": list(one.steps), "forgotten_at": ONCE_AT,
+        "dtype": "float64", "batch": len(X), "parameters": len(one.parameters[0]), "lr": LR, "steps": list(one.steps), "forgotten_at": once_at,
         "shards": {str(k): [len(shard) for shard, _ in split_batch(X, y, k)] for k in replicas},
         "loss": {str(k): list(run.losses) for k, run in ((1, one), *runs.items())},
         "l2": {str(k): list(d.l2) for k, d in apart.items()},
