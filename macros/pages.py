@@ -328,13 +328,11 @@ def live_html(audit: Audit, link: Callable[[str], str]) -> str:
     """Numbers bound, checks passed, last verification, last GPU run: from the last verify, or the words that say there was none."""
     bound = sum(use.kind in ("q", "r") for use in audit.uses)
     last = read_verification()
-    cells = {"numbers checked": str(bound)}
+    cells = [("numbers checked", str(bound))]
     if last:
-        cells["checks passed"] = str(sum(leg.get("checks", 0) for leg in last["legs"]))
-    cells["last check"] = last["date"] if last else NOT_VERIFIED
-    gpu, day = _last_gpu_run()
-    cells[gpu] = day
-    return '<dl class="live">' + "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in cells.items()) + "</dl>"
+        cells.append(("checks passed", str(sum(leg.get("checks", 0) for leg in last["legs"]))))
+    cells += [("last check", last["date"] if last else NOT_VERIFIED), _last_gpu_run()]
+    return '<dl class="live">' + "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in cells) + "</dl>"
 
 
 def _last_gpu_run() -> tuple[str, str]:
