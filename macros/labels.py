@@ -18,7 +18,7 @@ from macros.prose import DROP, OTHER, Prose, spoken
 from macros.scan import OPEN, Fault, scan_literal
 
 FIGURES, VIEWS = "macros/figures", "macros/views"
-# What else writes words on a page: drawings, tables, labs, and what stands around all of them.
+# What else writes words on a page: drawings, labs, and what stands around them. Cells of tables come from the figures' modules.
 WRITERS = tuple(
     f"macros/{name}.py"
     for name in (
