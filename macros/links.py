@@ -22,11 +22,7 @@ _MADE = {"ledger", "symbols"}  # they make places of their own, as do figures an
 _WORDS = re.compile(r"([^\]]*)\]\(")  # of a link, up to its address
 _ACT, _STEP = re.compile(r"^docs/acts/(\d+)-"), re.compile(r"^step-(\d+)$")
 _NAMED = re.compile(r"\b(act|step|section)\s(\d+(?:\.\d+)?)", re.IGNORECASE)
-_SECTIONS = {
-    source.url: source.place.removeprefix("section ")
-    for source in vars(sources).values()
-    if isinstance(source, sources.Source) and source.place.startswith("section ")
-}
+_SECTIONS = {work.url: section for section, work in sources.D2L_SECTIONS.items()}
 
 
 def places(page: Page) -> set[str]:

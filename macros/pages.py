@@ -45,18 +45,7 @@ def credit(section: str = "", *more: str) -> Piece:
             "credit",
             "report",
         )
-    known = {
-        s.place.removeprefix("section "): s
-        for s in (
-            works.D2L_HYBRIDIZE,
-            works.D2L_ASYNC,
-            works.D2L_PARAMETER_SERVERS,
-            works.D2L_PARALLELISM,
-            works.D2L_HARDWARE,
-            works.D2L_MULTIPLE_GPUS,
-            works.D2L_MULTIPLE_GPUS_CONCISE,
-        )
-    }
+    known = works.D2L_SECTIONS
     for name in (section, *more):
         if name not in known:
             raise QuoteError(f'credit("{name}") names no section this site has a source for: {", ".join(known)}')

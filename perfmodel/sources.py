@@ -37,6 +37,19 @@ D2L_HARDWARE = D2L.at("section 13.4", f"{_CHAPTER}/hardware.html")
 D2L_MULTIPLE_GPUS = D2L.at("section 13.5", f"{_CHAPTER}/multiple-gpus.html")
 D2L_MULTIPLE_GPUS_CONCISE = D2L.at("section 13.6", f"{_CHAPTER}/multiple-gpus-concise.html")
 D2L_PARAMETER_SERVERS = D2L.at("section 13.7", f"{_CHAPTER}/parameterserver.html")
+D2L_SECTIONS = {
+    section.place.removeprefix("section "): section
+    for section in (
+        D2L_HYBRIDIZE,
+        D2L_ASYNC,
+        D2L_PARALLELISM,
+        D2L_HARDWARE,
+        D2L_MULTIPLE_GPUS,
+        D2L_MULTIPLE_GPUS_CONCISE,
+        D2L_PARAMETER_SERVERS,
+    )
+}
+"""The sections that the acts are adapted from, by their number in the book."""
 
 RING = Source(
     title="Bandwidth optimal all-reduce algorithms for clusters of workstations",

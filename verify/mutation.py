@@ -273,11 +273,16 @@ class Children:
         if report.failed:
             self.failure = f"{report.nodeid}: {report.longreprtext}"
 
-    def run(self, tests: Iterable[str]) -> NoReturn:
-        """Run tests, and end this process: with 1 when one failed, with 0 when none did, as pytest does."""
+    def run(self, tests: Iterable[str], function: str = "") -> NoReturn:
+        """Run tests, and end this process: with 1 when one failed, with 0 when none did, as pytest does.
+
+        With the function that has a mutant, the tests that killed others of its mutants go first, then the short ones.
+        """
         status = SUSPICIOUS
         try:
             os.chdir(MUTANTS)
+            killers = Path(f"{function}.killers")
+            kills = Counter(killers.read_text(encoding="utf-8").splitlines() if killers.exists() else ())
             config = next(iter(self.items.values())).config
             plugins: Any = config.pluginmanager  # the parent's session is over, and what it had is gone
             for name in ("terminalreporter", "unraisableexception", "threadexception"):
@@ -289,11 +294,14 @@ class Children:
                 cache.cache_clear()  # what the parent worked out, without a mutant
             took = state().duration_by_test
             signal.signal(signal.SIGPROF, lambda *_: os._exit(TIMEOUT))
-            for test in sorted(tests, key=lambda test: took.get(test, 0.0)):
+            for test in sorted(tests, key=lambda test: (-kills[test], took.get(test, 0.0))):
                 # The clock is that of this process alone, on however busy a machine.
                 signal.setitimer(signal.ITIMER_PROF, PATIENCE * (1 + took.get(test, 0.0)))
                 self.items[test].ihook.pytest_runtest_protocol(item=self.items[test], nextitem=None)
                 if self.failure:
+                    if function:
+                        with killers.open("a", encoding="utf-8") as file:
+                            file.write(f"{test}\n")
                     break
             capture.stop_global_capturing()
             print(self.failure, file=sys.stdout, flush=True)  # which mutmut shows of the run without a mutant only
@@ -318,7 +326,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     def run_tests(self: PytestRunner, *, mutant_name: str | None, tests: Iterable[str]) -> int:
         if mutant_name:
-            CHILDREN.run(tests)
+            CHILDREN.run(tests, mutant_name.partition("__mutmut_")[0])
         with change_cwd(MUTANTS):
             self.execute_pytest(["--collect-only", *self._pytest_args_regular_run(tests)])
         child = os.fork()
