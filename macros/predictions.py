@@ -262,7 +262,7 @@ def ddp_step() -> DataSet:
         points.append(Point(label=f"cap {row['cap_mib']} MiB", predicted=predicted, measured=_of(row, "step_ms") * MS))
     return DataSet(
         name="ddp_step", title="A step of DDP on four A40", kind="prediction", model="forward + max(backward, last allreduce) + update",
-        inputs="the step on one GPU; time per byte, from a run without overlap", constants=1, tables=("ddp_steps",), points=tuple(points), unit="ms",
+        inputs="the step on one GPU; time per byte, from a run without overlap", constants=4, tables=("ddp_steps",), points=tuple(points), unit="ms",
         gate=_gate("ddp_step"),
     )  # fmt: skip
 

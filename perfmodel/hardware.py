@@ -191,23 +191,28 @@ def revolution_s(*, revolutions_per_minute: float) -> float:
     return finite("revolution_s", 60 / positive("revolutions_per_minute", revolutions_per_minute))
 
 
-def read_records_s(*, records: int, record_bytes: float, iops: float, bytes_per_s: float, sequential: bool) -> float:
+def read_records_s(
+    *, records: int, record_bytes: float, iops: float, bytes_per_s: float, sequential: bool, queued: bool = False
+) -> float:
     """Seconds to read n records: a·1/IOPS + n·bytes/bandwidth, with one access a = 1 in sequence, and a = n at random.
 
-    One access at a time, each followed by its bytes; 0 without records. A drive that works on a queue of accesses overlaps the
-    two: it needs at least the larger of them, so at least half of this.
+    One access at a time, each followed by its bytes; 0 without records. An SSD works on a queue of accesses, and the bytes of one
+    come during the next: when `queued`, the time is the larger of the two instead of their sum.
     Raises ValueError for `records` below 0, for `record_bytes` negative or not finite, and for a rate of 0 or below.
 
     >>> read_records_s(records=1000, record_bytes=4e3, iops=100, bytes_per_s=0.2e9, sequential=False)  # 1000 · 10.02 ms
     10.02
+    >>> read_records_s(records=10**4, record_bytes=4e3, iops=1e5, bytes_per_s=1e9, sequential=False, queued=True)
+    0.1
 
-    Source: Dive into Deep Learning 13.4 gives IOPS and bandwidth; the sum of the two is a hand calculation.
+    Source: Dive into Deep Learning 13.4 gives IOPS and bandwidth; the sum of the two, and the larger, are hand calculations.
     """
     at_least("records", records, 0)
     not_negative("record_bytes", record_bytes)
     positive("iops", iops)
-    accesses = min(records, 1) if sequential else records
-    return finite("read_records_s", accesses / iops + records * move_s(size_bytes=record_bytes, bytes_per_s=bytes_per_s))
+    waits = (min(records, 1) if sequential else records) / iops
+    data = records * move_s(size_bytes=record_bytes, bytes_per_s=bytes_per_s)
+    return finite("read_records_s", max(waits, data) if queued else waits + data)
 
 
 # Arithmetic.

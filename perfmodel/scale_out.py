@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from perfmodel.units import not_negative, positive
+from perfmodel.units import at_least, not_negative, positive
 
 Advice = Literal["stay on one GPU", "save activations", "split the model", "data parallelism", "shard the data"]
 MOST_GPUS = MOST_MACHINES = 1_000_000
@@ -66,8 +66,25 @@ def fits_card(job: Job, machine: Machine) -> bool:
     return job.state_bytes + job.activations_bytes <= machine.card_bytes
 
 
-def gpus_for_deadline(*, one_gpu_s: float, deadline_s: float, efficiency: float = 1.0) -> int:
+def gpus_to_hold(job: Job, machine: Machine) -> int:
+    """Over how many GPUs one copy of the model must be split, in even parts: (state + activations)/card, rounded up; 1 when it fits.
+
+    Raises ValueError where it would take more than a million.
+
+    >>> job = Job(state_bytes=112e9, activations_bytes=16e9, one_gpu_s=1, deadline_s=1, data_bytes=0)
+    >>> gpus_to_hold(job, Machine(card_bytes=32e9, storage_bytes=1e12))
+    4
+
+    Source: hand calculation; a split between or across layers divides both.
+    """
+    rule = f"a model must be in reach of {MOST_GPUS} GPUs, got one that needs"
+    return _parts(job.state_bytes + job.activations_bytes, machine.card_bytes, MOST_GPUS, rule)
+
+
+def gpus_for_deadline(*, one_gpu_s: float, deadline_s: float, efficiency: float = 1.0, replica_gpus: int = 1) -> int:
     """How many GPUs bring a training within its deadline: the least k with one_gpu/(k·e) ≤ deadline, e each one's share of its speed.
+
+    Where a copy of the model is split over `replica_gpus`, k is a multiple of it, and `one_gpu_s` the time of one that could hold it.
 
     With several GPUs each does `efficiency` of what one alone would do; a single one loses nothing. The efficiency of the example
     is an input, not a result: measure it, it falls as k grows. Raises ValueError for a time, a deadline or an efficiency of 0 or
@@ -75,6 +92,8 @@ def gpus_for_deadline(*, one_gpu_s: float, deadline_s: float, efficiency: float 
 
     >>> gpus_for_deadline(one_gpu_s=10, deadline_s=2), gpus_for_deadline(one_gpu_s=10, deadline_s=2, efficiency=0.9)
     (5, 6)
+    >>> gpus_for_deadline(one_gpu_s=10, deadline_s=2, efficiency=0.9, replica_gpus=4)
+    8
 
     Source: hand calculation.
     """
@@ -82,12 +101,13 @@ def gpus_for_deadline(*, one_gpu_s: float, deadline_s: float, efficiency: float 
     positive("deadline_s", deadline_s)
     if positive("efficiency", efficiency) > 1:
         raise ValueError(f"efficiency must be at most 1, got {efficiency!r}")
+    at_least("replica_gpus", replica_gpus, 1)
     if one_gpu_s <= deadline_s:
-        return 1
+        return replica_gpus
     needed = one_gpu_s / deadline_s / efficiency
     if needed > MOST_GPUS:
         raise ValueError(f"a deadline must be in reach of {MOST_GPUS} GPUs, got one that needs {needed:.3g}")
-    return max(2, math.ceil(needed - 1e-9))  # a quotient of floats that is a whole number, but for its last bits, is one
+    return replica_gpus * math.ceil(max(2, _up(needed)) / replica_gpus)
 
 
 def machines_for_data(job: Job, machine: Machine) -> int:
@@ -101,18 +121,26 @@ def machines_for_data(job: Job, machine: Machine) -> int:
 
     Source: hand calculation.
     """
-    if job.data_bytes <= machine.storage_bytes:
+    rule = f"data_bytes must be in reach of {MOST_MACHINES} machines, got data that need"
+    return _parts(job.data_bytes, machine.storage_bytes, MOST_MACHINES, rule)
+
+
+def _parts(whole: float, part: float, most: int, rule: str) -> int:
+    if whole <= part:
         return 1
-    needed = job.data_bytes / machine.storage_bytes
-    if needed > MOST_MACHINES:
-        raise ValueError(f"data_bytes must be in reach of {MOST_MACHINES} machines, got data that need {needed:.3g}")
-    return max(2, math.ceil(needed - 1e-9))  # as above
+    if (needed := whole / part) > most:
+        raise ValueError(f"{rule} {needed:.3g}")
+    return max(2, _up(needed))
+
+
+def _up(quotient: float) -> int:
+    return math.ceil(quotient - 1e-9)  # a quotient of floats that is a whole number, but for its last bits, is one
 
 
 def advise(job: Job, machine: Machine) -> tuple[Advice, ...]:
     """What the job calls for, the most urgent first; ("stay on one GPU",) when it calls for nothing.
 
-    A model whose state does not fit must be split, whatever the deadline. Where the state fits and the activations do not, smaller
+    A model whose state does not fit must be split, whatever the deadline, and counts in whole copies from then on (`gpus_to_hold`). Where the state fits and the activations do not, smaller
     batches or recomputing save them, and may be enough: ask again with what is left. What trains too slowly gets more GPUs. Data that
     one machine cannot hold is sharded over several.
 

@@ -114,7 +114,8 @@ def order(schedule: ScheduleName, *, stages: int, microbatches: int, device: int
 def in_flight(schedule: ScheduleName, *, stages: int, microbatches: int, device: int, chunks: int = 1) -> float:
     """The most microbatches whose activations a device holds at once, each chunk counting 1/v. Raises as `order` does.
 
-    GPipe holds all m; 1F1B at most p − device; interleaved, the first device holds p·(1 + (p−1)/(p·v)).
+    GPipe holds all m; 1F1B at most p − device; interleaved, the first device holds p·(1 + (p−1)/(p·v)) from
+    m = 2p on, and all m when m = p.
 
     >>> in_flight("gpipe", stages=4, microbatches=8, device=0), in_flight("1f1b", stages=4, microbatches=8, device=0)
     (8.0, 4.0)

@@ -54,7 +54,7 @@ COUNTS = {
     "gpus": 1, "nodes": 1, "gpus_per_node": 1, "workers": 1, "servers": 1, "messages": 1, "beats": 1, "lanes": 1, "units": 1,
     "fma_per_cycle": 1, "n": 1, "rows": 1, "inner": 1, "columns": 1, "batch": 1, "base_batch": 1, "per_gpu_batch": 1, "samples": 1,
     "parameters": 1, "ranks": 1, "devices": 1, "stages": 1, "microbatches": 1, "chunks": 1, "inputs": 1, "outputs": 1, "writes": 1,
-    "layers": 1, "heads": 1, "hidden": 1, "sequence": 1, "microbatch": 1, "tensor": 1,
+    "layers": 1, "heads": 1, "hidden": 1, "sequence": 1, "microbatch": 1, "tensor": 1, "replica_gpus": 1,
     "records": 0, "ops": 0, "kernels": 0, "step": 0, "steps": 0, "tasks": 0, "reads": 0,
 }  # fmt: skip
 POSITIVE = {
@@ -248,6 +248,7 @@ USES: dict[str, tuple[Callable[[Any], Any], ...]] = {  # what is computed from a
     "scale_out.Job": (
         lambda job: scale_out.machines_for_data(job, scale_out.Machine(card_bytes=1, storage_bytes=1e-10)),
         lambda job: scale_out.advise(job, scale_out.Machine(card_bytes=1, storage_bytes=1)),
+        lambda job: scale_out.gpus_to_hold(job, scale_out.Machine(card_bytes=1, storage_bytes=1)),
     ),
     "scale_out.Machine": (lambda machine: scale_out.machines_for_data(JOB, machine), lambda machine: scale_out.fits_card(JOB, machine)),
 }  # fmt: skip
@@ -383,6 +384,7 @@ def test_a_group_longer_than_the_queue_is_all_of_it() -> None:
         (lambda v: buckets.overlap([1.0], exchange_s=[1.0], backward_s=v), "backward_s must be a finite number of at least 0, got", [-1, None, *NO_NUMBERS]),
         (lambda v: buckets.overlap([v], exchange_s=[1.0], backward_s=1.0), "a time when a bucket is full must be a finite number of at least 0, got", [-1, None, *NO_NUMBERS]),
         (lambda v: ladder.rescale(v, 1.0), "seconds must be a finite number of at least 0, got", [-1, None, *NO_NUMBERS]),
+        (lambda v: ladder.rescale(1.0, v), "reference_s must be a finite number above 0, got", [0, -1, None, *NO_NUMBERS]),
         (lambda v: ladder.rescaled(v), "a reference must be one of l1, fma, ", [None, *NO_NUMBERS[:-1]]),
         (lambda v: alphabeta.bus_factor(v, gpus=2), "a collective must be one of all_reduce, all_gather, ", [None, *NO_NUMBERS[:-1]]),
         (lambda v: ladder.Latency(id=v, action="a", seconds=1, group="cpu", in_lab=True), "an id must be letters, digits and _, got", ["1a", None, 1]),

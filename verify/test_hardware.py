@@ -26,6 +26,7 @@ NAN, INF = math.nan, math.inf
 DRAM = {"first_s": 100e-9, "beat_s": 0.2e-9}
 V100 = {"peak_flop_per_s": 15.7e12, "bytes_per_s": 900 * GB}
 HDD = {"iops": 100.0, "bytes_per_s": 0.2 * GB}
+from_disk = partial(hardware.read_records_s, iops=100.0, bytes_per_s=0.2 * GB)
 
 
 def right_values() -> list[tuple[str, float, float]]:
@@ -47,15 +48,26 @@ def right_values() -> list[tuple[str, float, float]]:
         ("a turn at 7200 rpm", h.revolution_s(revolutions_per_minute=7200), 1 / 120),  # 60 / 7200 = 8.33 ms
         ("a turn at 10,000 rpm", h.revolution_s(revolutions_per_minute=10_000), 6e-3),
         # 1000 records of 4 KB on a disk of 100 IOPS, 0.2 GB/s: 10 ms and 20 µs each; in sequence 10 ms, then 4 MB in 20 ms.
-        ("records at random", h.read_records_s(records=1000, record_bytes=4e3, sequential=False, **HDD), 10.02),
-        ("records in sequence", h.read_records_s(records=1000, record_bytes=4e3, sequential=True, **HDD), 0.03),
+        ("records at random", from_disk(records=1000, record_bytes=4e3, sequential=False), 10.02),
+        ("records in sequence", from_disk(records=1000, record_bytes=4e3, sequential=True), 0.03),
         # The same on an SSD of 500,000 IOPS and 8 GB/s: 2 µs and 0.5 µs each.
         (
             "records on an SSD",
             h.read_records_s(records=1000, record_bytes=4e3, iops=5e5, bytes_per_s=8 * GB, sequential=False),
             2.5e-3,
         ),
-        ("no records", h.read_records_s(records=0, record_bytes=4e3, sequential=True, **HDD), 0),
+        # With many under way the 2 µs count alone; on one of 0.5 GB/s the 8 µs of its bytes do.
+        (
+            "queued on an SSD",
+            h.read_records_s(records=1000, record_bytes=4e3, iops=5e5, bytes_per_s=8 * GB, sequential=False, queued=True),
+            2e-3,
+        ),
+        (
+            "queued on a narrow one",
+            h.read_records_s(records=1000, record_bytes=4e3, iops=5e5, bytes_per_s=0.5 * GB, sequential=False, queued=True),
+            8e-3,
+        ),
+        ("no records", from_disk(records=0, record_bytes=4e3, sequential=True), 0),
         # The roofline of a V100: 15.7 TFLOP/s over 0.9 TB/s.
         ("ridge", h.ridge_flop_per_byte(**V100), 15.7 / 0.9),  # 17.44
         ("ridge of its tensor cores", h.ridge_flop_per_byte(peak_flop_per_s=125e12, bytes_per_s=900 * GB), 125 / 0.9),  # 138.9
@@ -138,7 +150,9 @@ def test_reading_in_sequence_never_takes_longer(records: int, size: float, iops:
     one, other = read(sequential=True), read(sequential=False)
     assert one <= other
     assert records != 1 or one == other
-    assert other <= 2 * records * max(1 / iops, size / rate) * (1 + 1e-12)  # at most double what a queue could reach
+    queued = read(sequential=False, queued=True)
+    assert queued == pytest.approx(max(records / iops, records * size / rate), rel=1e-12)
+    assert queued <= other <= 2 * queued * (1 + 1e-12)
 
 
 @steady
@@ -233,7 +247,7 @@ PLANTS: dict[str, tuple[str, Callable[..., Any]]] = {
     "half a turn": ("revolution_s", lambda revolutions_per_minute: 30 / revolutions_per_minute),
     "an access for each record in sequence": (
         "read_records_s",
-        lambda records, record_bytes, iops, bytes_per_s, sequential: records * (1 / iops + record_bytes / bytes_per_s),
+        lambda records, record_bytes, iops, bytes_per_s, sequential, queued=False: records * (1 / iops + record_bytes / bytes_per_s),
     ),
     "no peak": ("attainable_flop_per_s", lambda flop_per_byte, peak_flop_per_s, bytes_per_s: flop_per_byte * bytes_per_s),
     "a multiply-add as one FLOP": ("matmul_flop_per_byte", lambda n, element_bytes: n / (3 * element_bytes)),

@@ -21,7 +21,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from perfmodel import collectives, data_parallel, hardware, matmul, scale_out, scaling
 from perfmodel.book import module
 from perfmodel.data_parallel import Step, data_parallel_lanes, data_parallel_s, data_parallel_tasks, ddp_s, ddp_tasks
-from perfmodel.scale_out import Job, Machine, advise, fits_card, gpus_for_deadline, machines_for_data
+from perfmodel.scale_out import Job, Machine, advise, fits_card, gpus_for_deadline, gpus_to_hold, machines_for_data
 from perfmodel.splitting import mlp
 from perfmodel.streams import Task, run
 from verify import simulate
@@ -284,6 +284,16 @@ def test_how_many() -> None:
     assert gpus_for_deadline(one_gpu_s=10, deadline_s=3, efficiency=0.9) == 4
     assert gpus_for_deadline(one_gpu_s=60, deadline_s=7, efficiency=0.9) == 10
     assert machines_for_data(replace(JOB, data_bytes=100e12), Machine(card_bytes=1, storage_bytes=30e12)) == 4
+    # Split over 4, in whole copies: 300/(60·0.9) = 5.6 makes 8, and one copy where one GPU alone would be in time.
+    assert gpus_for_deadline(one_gpu_s=300, deadline_s=60, efficiency=0.9, replica_gpus=4) == 8
+    assert gpus_for_deadline(one_gpu_s=8, deadline_s=1, replica_gpus=4) == 8
+    assert gpus_for_deadline(one_gpu_s=8.1, deadline_s=1, replica_gpus=4) == 12
+    assert gpus_for_deadline(one_gpu_s=1, deadline_s=1, replica_gpus=4) == 4
+    assert gpus_for_deadline(one_gpu_s=1.1, deadline_s=1, replica_gpus=4) == 4
+    large = replace(JOB, state_bytes=112e9, activations_bytes=16e9)
+    assert gpus_to_hold(JOB, MACHINE) == 1
+    assert gpus_to_hold(large, MACHINE) == 4
+    assert gpus_to_hold(replace(large, state_bytes=112e9 + 1e3), MACHINE) == 5
     # One alone would miss it by a hair: two at least, even if the loss of efficiency makes up for half of it.
     assert gpus_for_deadline(one_gpu_s=100.1, deadline_s=100) == 2
     assert gpus_for_deadline(one_gpu_s=0.3, deadline_s=0.1) == 3  # 0.3/0.1 is 2.9999999999999996 in binary
@@ -312,6 +322,10 @@ def test_jobs_that_are_refused() -> None:
         Machine(card_bytes=0, storage_bytes=1)
     with refuses("efficiency must be at most 1, got 1.1"):
         gpus_for_deadline(one_gpu_s=2, deadline_s=1, efficiency=1.1)
+    with refuses("replica_gpus must be a whole number of at least 1, got 0"):
+        gpus_for_deadline(one_gpu_s=1, deadline_s=1, replica_gpus=0)
+    with refuses("a model must be in reach of 1000000 GPUs, got one that needs 2e+06"):
+        gpus_to_hold(replace(JOB, state_bytes=2e6, activations_bytes=0), Machine(card_bytes=1, storage_bytes=1))
     assert gpus_for_deadline(one_gpu_s=1e6, deadline_s=1) == 1_000_000
     with refuses("a deadline must be in reach of 1000000 GPUs, got one that needs 2e+06"):
         gpus_for_deadline(one_gpu_s=2e6, deadline_s=1)

@@ -194,7 +194,7 @@ def test_make_reality(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     assert time.monotonic() - begin < 3
     printed = capsys.readouterr().out
     assert all(f"{name} " in printed for name in MEANT)
-    assert "with 19 measured constants" in printed  # 2 + 1 + 1 + 0 + 1 + 4 + 4 + 3 + 3
+    assert "with 22 measured constants" in printed  # 2 + 1 + 1 + 0 + 4 + 4 + 4 + 3 + 3
     assert "over 64 points of 9 sets" in printed  # 8 + 1 + 5 + 5 + 4 + 8 + 8 + 11 + 14
     monkeypatch.setattr(reality, "data_sets", lambda: (slipped(data_sets()[0]),))
     assert command.main() == 1

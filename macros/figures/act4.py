@@ -226,7 +226,7 @@ def disk_times() -> Drawn:
         ),
         '[= q("10,000", disk.records) =] records cost a hard disk [= q("100 s", disk.hdd_random) =] at random, [= q("210 ms", disk.hdd_sequential) =] in sequence',
         'Dots on a logarithmic axis. A hard disk takes [= q("100 s", disk.hdd_random) =] at random and [= q("210 ms", disk.hdd_sequential) =] in sequence. '
-        'At random, an SSD takes [= q("140 ms", disk.ssd_random) =] and a fast one [= q("33 ms", disk.ssd_fast_random) =].',
+        'At random, an SSD takes [= q("100 ms", disk.ssd_random) =] and a fast one [= q("20 ms", disk.ssd_fast_random) =].',
         '[= q("10,000", disk.records) =] records of [= q("4 KB", disk.record) =]. The SSDs have [= q("100,000 IOPS", disk.ssd) =] and '
         '[= q("1 GB/s", disk.ssd_rate) =], or [= q("500,000 IOPS", disk.ssd_fast) =] and [= q("3 GB/s", disk.ssd_fast_rate) =].',
         Table(("Drive and order", "Time"), [[Name(row.lane), Num(row.at, "s")] for row in rows]),

@@ -42,8 +42,8 @@ def split_waits() -> Drawn:
         '[= q("seven", split.across_waits) =]',
         'Bars: waits in one minibatch. Cut between layers [= q("6", split.between_waits) =], across layers [= q("7", split.across_waits) =], '
         'across data [= q("1", split.data_waits) =].',
-        'A network of [= q("four", split.layers) =] layers on [= q("four", batch.gpus) =] GPUs. A wait is a point at which a GPU needs data from '
-        "another before it can go on.",
+        'A network of [= q("four", split.layers) =] layers on [= q("four", batch.gpus) =] GPUs. Counted are '
+        "hand-overs from GPU to GPU and meetings of all GPUs; an allreduce is a single meeting, however many steps it takes.",
         Table(("Cut", "Waits in one minibatch"), [[Name(way), Num(n)] for way, n in zip(names, waits, strict=True)]),
         badge="cost model · counts",
     )

@@ -132,7 +132,13 @@ def sync_growth() -> Drawn:
                 name="all to one GPU",
                 meta={"role": "transfer"},
             ),
-            go.Scatter(x=counts, y=[in_unit(v, "ms") for v in ring], mode="lines+markers", name="ring", meta={"role": "update"}),
+            go.Scatter(
+                x=counts,
+                y=[in_unit(v, "ms") for v in ring],
+                mode="lines+markers",
+                name="ring, or in shards",
+                meta={"role": "update"},
+            ),
         ]
     )
     figure.update_layout(
@@ -147,13 +153,13 @@ def sync_growth() -> Drawn:
     )
     return Drawn(
         figure,
-        'The ring never passes [= q("20 ms", sync.limit) =]; all to one GPU grows with every GPU',
+        'Without latency the ring never passes [= q("20 ms", sync.limit) =]; all to one GPU grows with every GPU',
         'Time over the number of GPUs. All to one GPU climbs in a straight line from [= q("20 ms", scale.one_gpu_two) =] to '
         '[= q("140 ms", scale.one_gpu_eight) =]. The ring goes from [= q("10 ms", scale.ring_two) =] to [= q("17.5 ms", scale.ring_eight) =], '
         '[= rel("less", scale.ring_eight, sync.limit) =] than its limit of [= q("20 ms", sync.limit) =].',
-        "The same links throughout. The dashed line is the limit of the ring.",
+        "The same links throughout, and no latency. Summing in shards gives the same line. The dashed one is the limit of both.",
         Table(
-            ("GPUs", "All to one GPU", "Ring"),
+            ("GPUs", "All to one GPU", "Ring, or in shards"),
             [[Num(n), Num(a, "ms"), Num(b, "ms", 1)] for n, a, b in zip(counts, naive, ring, strict=True)],
         ),
         badge="cost model · ms",

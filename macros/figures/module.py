@@ -539,6 +539,8 @@ def scale_out_jobs() -> Table:
         found = []
         for advice in scale_out.advise(job, module.MACHINE):
             words = _WORDS[advice]
+            if advice == "split the model":
+                words += f' among [= q("{count(f"jobs.{name}_split")}", jobs.{name}_split) =] GPUs'
             if advice == "data parallelism":
                 words += f' on [= q("{count(f"jobs.{name}_gpus")}", jobs.{name}_gpus) =] GPUs'
             if advice == "shard the data":

@@ -240,7 +240,7 @@ def pipelines() -> Drawn:
         _against(parts, "% of the time", 0.01, (3, 5, 10, 20, 30)),
         "The formula is a floor: every bubble that was measured lies above it",
         'Predicted over measured bubbles, both on log scales. All points lie below the line, the errors reach down to [= q("−21 %", reality.bubbles_low) =].',
-        "A point is one model at one number of microbatches. The stages of a real network are not equal, and that is all bubble.",
+        "A point is one model at one number of microbatches. Stages that are not quite equal, and sending between them, are no part of the formula.",
         _table(parts, "%"),
         badge=BADGE,
     )

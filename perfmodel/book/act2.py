@@ -68,6 +68,8 @@ def _slow(every: int | None = None) -> AsyncPipeline:
 
 _model("slow.once", _slow().total, "ticks", "the total with one barrier at the end, where Python is the slow side", QUEUE_MODEL,
        _once, n=_eight, t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
+_model("slow.each", _slow(1).total, "ticks", "the total with a barrier after every task there", QUEUE_MODEL,
+       "n*(t1 + t2 + t3)", n=_eight, t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
 _model("slow.short_form", _slow().short_form, "ticks", "what the short form would give there", D2L_ASYNC,
        "t1 + n*t2 + t3", n=_eight, t1=_s1, t2=_s2, t3=_s3)  # fmt: skip
 _model("slow.every_four", _slow(_k).total, "ticks", "the total with a barrier after every k tasks there", QUEUE_MODEL,

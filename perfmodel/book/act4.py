@@ -51,7 +51,7 @@ _model("memory.burst_rate", hardware.burst_bytes_per_s(beats=int(_long.value), *
 _limit = _model("memory.limit", hardware.burst_limit_bytes_per_s(width_bytes=_word.value, beat_s=_beat.value), "GB/s",
                 "what longer and longer bursts come close to", HARDWARE_MODEL, "w/b", w=_word, b=_beat)  # fmt: skip
 
-# Disks: a wait for each access, then the bytes.
+# Disks: a hard disk waits for each access, then come its bytes; an SSD has many accesses under way.
 _sixty = _given("disk.minute", 60 * S, "s", "a minute", HERE)
 _rpm = _given("disk.turns", 7200, "", "the turns of a hard disk in a minute", D2L_HARDWARE)
 _model("disk.turn", hardware.revolution_s(revolutions_per_minute=_rpm.value), "ms", "one turn of the platter", D2L_HARDWARE,
@@ -70,24 +70,24 @@ _model("disk.waits", _records.value / _hdd_iops.value, "s", "the accesses of a h
 _model("disk.data", _records.value * _size.value, "MB", "all records together", HARDWARE_MODEL, "n*s", n=_records, s=_size)
 _model("disk.bytes", hardware.move_s(size_bytes=_records.value * _size.value, bytes_per_s=_pipes["hdd"].value), "s",
        "the bytes of all records alone, from a hard disk", HARDWARE_MODEL, "n*s/B", n=_records, s=_size, B=_pipes["hdd"])  # fmt: skip
-_random = "n/f + n*s/B"
+_random, _queued = "n/f + n*s/B", "max(n/f, n*s/B)"
 
 
-def _read(iops: Number, rate: Number, *, sequential: bool) -> float:
+def _read(iops: Number, rate: Number, *, sequential: bool = False, queued: bool = False) -> float:
     return hardware.read_records_s(
-        records=int(_records.value), record_bytes=_size.value, iops=iops.value, bytes_per_s=rate.value, sequential=sequential
-    )
+        records=int(_records.value), record_bytes=_size.value, iops=iops.value, bytes_per_s=rate.value, sequential=sequential, queued=queued,
+    )  # fmt: skip
 
 
 _hdd = _pipes["hdd"]
-_model("disk.hdd_random", _read(_hdd_iops, _hdd, sequential=False), "s", "the records at random places of a hard disk", HARDWARE_MODEL,
+_model("disk.hdd_random", _read(_hdd_iops, _hdd), "s", "the records at random places of a hard disk", HARDWARE_MODEL,
        _random, n=_records, f=_hdd_iops, s=_size, B=_hdd)  # fmt: skip
 _model("disk.hdd_sequential", _read(_hdd_iops, _hdd, sequential=True), "s", "the records one after the other on a hard disk", HARDWARE_MODEL,
        "1/f + n*s/B", n=_records, f=_hdd_iops, s=_size, B=_hdd)  # fmt: skip
-_model("disk.ssd_random", _read(_ssd_iops, _ssd_rate, sequential=False), "s", "the records at random places of an SSD, at the low end", HARDWARE_MODEL,
-       _random, n=_records, f=_ssd_iops, s=_size, B=_ssd_rate)  # fmt: skip
-_model("disk.ssd_fast_random", _read(_ssd_fast, _ssd_fast_rate, sequential=False), "s", "the same at the high end", HARDWARE_MODEL,
-       _random, n=_records, f=_ssd_fast, s=_size, B=_ssd_fast_rate)  # fmt: skip
+_model("disk.ssd_random", _read(_ssd_iops, _ssd_rate, queued=True), "s", "the records at random places of an SSD, at the low end", HARDWARE_MODEL,
+       _queued, n=_records, f=_ssd_iops, s=_size, B=_ssd_rate)  # fmt: skip
+_model("disk.ssd_fast_random", _read(_ssd_fast, _ssd_fast_rate, queued=True), "s", "the same at the high end", HARDWARE_MODEL,
+       _queued, n=_records, f=_ssd_fast, s=_size, B=_ssd_fast_rate)  # fmt: skip
 
 # Arithmetic: one GPU, from a single lane to its tensor cores.
 _one, _simd, _all, _tensor = hardware.CORES
@@ -155,6 +155,8 @@ _model("roofline.elementwise_share", _sum_rate.value / _peak.value, "%", "how mu
 _least = next(n for n in range(1, 10_000) if hardware.matmul_flop_per_byte(n=n, element_bytes=_fp32.value) >= _ridge.value)
 _model("roofline.least_side", _least, "", "the size from which on arithmetic limits an FP32 matrix product", HARDWARE_MODEL,
        "ceil(3*b*P/(2*B))", b=_fp32, P=_peak, B=_rate)  # fmt: skip
+_model("roofline.least_time", 2 * _least**3 / _peak.value, "µs", "that product at the peak of FP32", ROOFLINE,
+       "2*n**3/P", n=LEDGER["roofline.least_side"], P=_peak)  # fmt: skip
 
 # The ladder: every rung, under the id of its row.
 _RUNGS = {"ns": NS, "µs": US, "ms": MS}

@@ -47,7 +47,7 @@ _model("sync.steps", 2 * (_n.value - 1), "", "the steps of a ring allreduce", RI
 _model("sync.phase_steps", _n.value - 1, "", "the steps of one phase of the ring", RING, "n-1", n=_n)
 _model("sync.ring", collectives.ring_s(gpus=_gpus, **_step), "ms", "the time of a ring allreduce over the same links", RING,
        "2*(n-1)*S/(n*B)", n=_n, S=_S, B=_B)  # fmt: skip
-_model("sync.limit", collectives.ring_limit_s(**_step), "ms", "what a ring never passes, however many GPUs it has", RING,
+_model("sync.limit", collectives.ring_limit_s(**_step), "ms", "what the bytes of a ring never pass, however many GPUs it has", RING,
        "2*S/B", S=_S, B=_B)  # fmt: skip
 _model("sync.total_in_chunk", float(kernels.ring_state(_gpus, 2 * (_gpus - 1))[0][0]), "", "what every chunk holds at the end, when each GPU starts with one more than the GPU before it",
        RING, "n*(n+1)/2", n=_n)  # fmt: skip
@@ -77,6 +77,10 @@ _model(
     n=_eight_gpus,
     alpha=_alpha,
 )
+
+_many = _given("scale.many", 1024, "", "so many GPUs that the latencies of a ring count", HERE)
+_model("scale.many_latencies", 2 * (_many.value - 1) * _alpha.value, "ms", "the latencies alone of a ring over so many GPUs", RING,
+       "2*(n-1)*alpha", n=_many, alpha=_alpha)  # fmt: skip
 
 # The book's NVLink ring: eight V100s.
 _v = _given("nvlink.gpus", 8, "", "the V100s of the book's larger server", _book)

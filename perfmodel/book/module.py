@@ -166,6 +166,8 @@ _r, _R, _b32 = _of("batch.base_lr"), _of("batch.scaled_lr"), _of("batch.per_gpu"
 _rates = {"R": _R, "r": _r, "b": _b32, "B": _batch}
 _model("scatter.step", scaling.step_noise(lr=_R.value, batch=int(_batch.value)) / scaling.step_noise(lr=_r.value, batch=int(_b32.value)), "×",
        "the scatter of one step with the larger batch and the scaled rate, against before", SMITH, "(R/r)**2*b/B", **_rates)  # fmt: skip
+_model("scatter.for_length", (scaling.step_noise(lr=1.0, batch=int(_batch.value)) / scaling.step_noise(lr=1.0, batch=int(_b32.value))) ** 0.5, "×",
+       "the spread of one step for its length with the larger batch, against before", SMITH, "(b/B)**0.5", b=_b32, B=_batch)  # fmt: skip
 _model("scatter.whole",
        scaling.pass_noise(lr=_R.value, batch=int(_batch.value), samples=int(_batch.value))
        / scaling.pass_noise(lr=_r.value, batch=int(_b32.value), samples=int(_batch.value)),
@@ -308,8 +310,15 @@ EXAMPLES = (
     _job("the vision network on video", "video", _mid_state, _mid_kept, 60, 7, 100 * TB, HERE),
 )
 for _what, _name, _item in (each for each in EXAMPLES if each.job.one_gpu_s > each.job.deadline_s):
-    _k = scale_out.gpus_for_deadline(one_gpu_s=_item.one_gpu_s, deadline_s=_item.deadline_s, efficiency=_efficiency.value)
-    _model(f"jobs.{_name}_gpus", _k, "", f"the GPUs that bring {_what} within its deadline", MODULE_MODEL,
-           "ceil(t/(d*e))", t=_of(f"jobs.{_name}_time"), d=_of(f"jobs.{_name}_deadline"), e=_efficiency)  # fmt: skip
+    _inputs, _ceil = {"t": _of(f"jobs.{_name}_time"), "d": _of(f"jobs.{_name}_deadline"), "e": _efficiency}, "ceil(t/(d*e))"
+    _split = scale_out.gpus_to_hold(_item, MACHINE)
+    if _split > 1:
+        _inputs["p"] = _model(f"jobs.{_name}_split", _split, "", f"the GPUs that hold one copy of {_what}", MODULE_MODEL,
+                              "ceil(m/c)", m=_of(f"jobs.{_name}_memory"), c=_card)  # fmt: skip
+        _ceil = "p*ceil(t/(d*e*p))"
+    _k = scale_out.gpus_for_deadline(
+        one_gpu_s=_item.one_gpu_s, deadline_s=_item.deadline_s, efficiency=_efficiency.value, replica_gpus=_split
+    )
+    _model(f"jobs.{_name}_gpus", _k, "", f"the GPUs that bring {_what} within its deadline", MODULE_MODEL, _ceil, **_inputs)
 _model("jobs.video_machines", scale_out.machines_for_data(EXAMPLES[-1].job, MACHINE), "", "the machines that hold the video", MODULE_MODEL,
        "ceil(D/s)", D=_of("jobs.video_data"), s=_storage)  # fmt: skip

@@ -51,7 +51,16 @@ _given("wire.ring", 365.6 * GB, "GB/s", "the bus bandwidth of the same with a fo
 _given("wire.efa", EFA.bytes_per_s, "GB/s", "what the network of a node of B200 carries in one direction", EFA.source)
 _gib = _given("wire.gib", 1 * GIB, "GiB", "a binary gigabyte", NCCL_TESTS)
 _gb = _given("wire.gb", 1 * GB, "GB", "a decimal gigabyte", NCCL_TESTS)
-_model("wire.mix", GIB / GB - 1, "%", "what is wrong when GiB are divided by GB/s", NCCL_TESTS, "a/b - 1", a=_gib, b=_gb)
+_model(
+    "wire.mix",
+    GB / GIB - 1,
+    "%",
+    "the error of a time for which GiB were divided by GB/s as if they were GB",
+    NCCL_TESTS,
+    "b/a - 1",
+    a=_gib,
+    b=_gb,
+)
 
 # Computing beside a collective, as measured with a synthetic load.
 _given("beside.products", 2.0, "×", "how much longer many short products take beside an allreduce", CONTENTION)
