@@ -44,7 +44,7 @@ def plant(fault: Planted, source: str) -> Place:
 
 FRONT2 = """---
 title: Act 2 · The queue behind your code
-description: On a GPU your Python finishes before your computation does. What that buys, when it stops helping, and what it costs.
+description: On a GPU your Python finishes before your computation does. What that buys, who sets the pace, and what it costs.
 ---
 """
 RIGHT = "the model says 60 ms (0.06 s = 2·(4−1)·160 MB / 16 GB/s); write "

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from macros import audit as auditing
 from macros import figures
 from macros.audit import CALLABLE, EXEMPT, NAMED, Audit, apply_fixes, audit_sources, matching
-from macros.calls import Piece, Recorder, Use, recording
+from macros.calls import Piece, Recorder, Use, check_badge, recording
 from macros.evaluate import Evaluator, _places, speaker, using
 from macros.formulas import COMMANDS
 from macros.frontmatter import CONFIG
-from macros.quantity import QuoteError
+from macros.quantity import QuoteError, of
 from macros.records import RecordError
-from macros.scan import scan
+from macros.scan import Fault, scan
 from perfmodel.book import LEDGER
 from perfmodel.number import Ledger
 from verify.audited import ACTS, EVALUATOR, FRONT, SMALL, TEST, audit_one, source_of
@@ -489,6 +489,27 @@ def test_a_call_waits_for_a_record_that_is_refused(monkeypatch: pytest.MonkeyPat
         ("withheld", "products.call.x waits for a record that is refused"),
         ("broken", "sync.call is not a number of the book"),
     ]
+
+
+def test_a_badge_names_a_section_of_the_numbers_beside_it() -> None:
+    uses = [Use("q", "docs/x.md", 1, 1, "", (of(LEDGER[name]),)) for name in ("sync.ring", "queue.each")]
+    for badge in (
+        "cost model · ms",
+        "Dive into Deep Learning 13.7",
+        "Dive into Deep Learning 13.2 and Dive into Deep Learning 13.7",
+    ):
+        check_badge(badge, uses)
+    check_badge("Dive into Deep Learning 13.4", ())
+    with pytest.raises(QuoteError, match=r"^the badge names section 13\.4, and the numbers beside it come from 13\.7, 13\.2$"):
+        check_badge("Dive into Deep Learning 13.2 and Dive into Deep Learning 13.4", uses)
+
+
+def test_without_its_records_there_is_one_fault_of_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def torn() -> Ledger:
+        raise RecordError("noise.json is torn")
+
+    monkeypatch.setattr(auditing, "current_book", torn)
+    assert audit_sources().faults == [Fault("docs/records", 0, 0, "noise.json is torn")]
 
 
 def test_a_figure_on_two_pages_is_named_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

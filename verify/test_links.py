@@ -44,7 +44,8 @@ def test_links_that_lead_somewhere_are_silent() -> None:
 @pytest.mark.parametrize(("link", "says"), [
     ("[Act 4](5-replicas.md)", "5-replicas.md is act 5, and the words of the link say act 4"), ("[the server of\nact 5, step 2](6-allreduce.html#step-2)", "is act 6, and the words of the link say act 5"),
     ("[step 3](#step-2)", "#step-2 is step 2, and the words of the link say step 3"), ("[Act 5, step 4](<5-replicas.md#step-3>)", "is step 3, and the words of the link say step 4"),
-    ("[section 13.2](https://d2l.ai/chapter_computational-performance/parameterserver.html#x)", "is section 13.7, and the words of the link say section 13.2"),
+    ("[section 13.2](https://d2l.ai/chapter_computational-performance/parameterserver.html#x)", "https://d2l.ai/chapter_computational-performance/parameterserver.html#x is section 13.7, and the words of the link say section 13.2"),
+    ("[section 13.2](https://d2l.ai/chapter_computational-performance/parameterserver.html)", "parameterserver.html is section 13.7, and the words of the link say section 13.2"), ("][Act 4](5-replicas.md) [1", "5-replicas.md is act 5, and"),
     ("[Act 5](5-replicas.md#step-3)", ""), ("[acts 4 and 5](5-replicas.md)", ""), ("[as Act 4 and Act 5 say](5-replicas.md)", ""), ("[Act 4's disks, in a lab](../lab.md#ladder)", ""), ("[step 2](6-allreduce.md)", ""),
     ("[section 13.7](https://d2l.ai/chapter_computational-performance/parameterserver.html)", ""), ("[section 9.9](https://d2l.ai/x.html)", ""), ("[Module, page 3](../module/1-gpu.md)", ""),
 ])  # fmt: skip
@@ -58,7 +59,9 @@ def test_a_link_leads_to_what_its_words_name(link: str, says: str) -> None:
 
 def test_a_link_at_the_very_beginning_leads_to_what_its_words_name(tmp_path: Path) -> None:
     pages = {name: scan(name, text) for name, text in {"docs/acts/2-b.md": "# B\n", "docs/x.md": "[Act 1](acts/2-b.md)\n"}.items()}
-    [fault] = check_links(pages["docs/x.md"], tmp_path, pages)
+    pages["docs/y.md"] = scan("docs/y.md", f"{pages['docs/x.md'].source}\nAnd [it](acts/2-b.md).\n")
+    [fault], [again] = (list(check_links(pages[name], tmp_path, pages)) for name in ("docs/x.md", "docs/y.md"))
+    assert again.message == fault.message
     assert (fault.line, fault.column, fault.message) == (1, 9, "acts/2-b.md is act 2, and the words of the link say act 1")
 
 
@@ -101,6 +104,12 @@ def test_an_act_and_a_step_that_are_named_exist(text: str, says: str) -> None:
     line, column = source.count("\n"), text.find("▸") + 1
     found = [f for f in audit_sources(overrides={ACT2: source.replace("▸", "")}).faults if "there is no" in f.message]
     assert [(f.line, f.column, f.message[: len(says)]) for f in found] == ([(line, column, says)] if says else [])
+
+
+def test_each_act_and_step_that_does_not_exist_is_named() -> None:
+    page = scan(ACT2, source_of(ACT2).rstrip() + "\n\nSee Act 9. See step 1 of Act 8, and step 7.\n")
+    said = [fault.message.partition(":")[0] for fault in check_places(page, {ACT2: page})]
+    assert said == ["there is no Act 9", "there is no Act 8", "there is no step 7"]
 
 
 def test_where_there_are_no_acts_and_no_steps_none_is_missed() -> None:

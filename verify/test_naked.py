@@ -150,6 +150,7 @@ def test_every_word_of_a_relation_is_found_when_it_is_bare(word: str) -> None:
 
 @pytest.mark.parametrize(("text", "cure"), [
     ("the Foo 8", 'say that it is a name: [= plain("8", why="a name") =], or bind it: [= q("8", name) =]'), ("x87", 'say that it is a name: [= plain("87", why="a name") =], or bind it: [= q("87", name) =]'),
+    ("the Abcdefghijklmnopq 8", 'say that it is a name: [= plain("8", why="a name") =], or bind it: [= q("8", name) =]'), ("the Abcdefghijklmnopqr 8", 'bind it: [= q("8", name) =], or say why not: [= plain("8", why="…") =]'),
     ("the Foo 8 ms", 'bind it: [= q("8 ms", name) =], or say why not: [= plain("8 ms", why="…") =]'), ("It is so. Foo 8", 'bind it: [= q("8", name) =], or say why not: [= plain("8", why="…") =]'),
     ("by a factor of two", 'say it in words that a call can hold, such as [= q("twice", name) =], or say why not: [= plain("factor of two", why="…") =]'),
     ("each fiftieth", 'say it in words that a call can hold, such as [= q("every fourth", name) =], or say why not: [= plain("each fiftieth", why="…") =]'),

@@ -33,9 +33,10 @@ from verify.fakegpu import Fake
 from verify.gpu import Budget, until_done, until_queued
 from verify.lockstep import ON_GPUS
 from verify.test_quotes import complaint, number
-from verify.test_site import ACT2, ACT6, outside_requests, soup
+from verify.test_site import outside_requests, soup
 from verify.test_train_ddp import wrong
 
+ACT2, ACT6 = "docs/acts/2-queue.md", "docs/acts/6-allreduce.md"
 # Where each was reported: by row, a public issue, a section of Dive into Deep Learning, or the versions that it was reproduced on.
 CASES = {
     1: "mkdocs/mkdocs#3722", 2: "FZJ-IEK3-VSA/tsam#388", 3: "plotly/plotly.js#2769", 4: "fboundy/agile_predict#83", 5: "plotly/plotly.py#5413",
