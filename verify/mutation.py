@@ -27,6 +27,7 @@ import re
 import signal
 import subprocess
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -55,7 +56,8 @@ SUSPICIOUS = 35
 TIMEOUT = 36
 """And of one whose tests did not end."""
 PATIENCE = 10
-"""A test may take so many times what it took without a mutant, and so many seconds more; mutmut's own limit is for all tests together."""
+"""A test may take so many times what it took without a mutant, and three seconds more, in which a slow machine reads all pages for the
+first time; mutmut's own limit is for all tests together."""
 
 
 class Mutant(NamedTuple):
@@ -279,6 +281,11 @@ class Children:
         With the function that has a mutant, the tests that killed others of its mutants go first, then the short ones.
         """
         status = SUSPICIOUS
+
+        def complain(text: str) -> None:
+            if not function:  # there is no mutant that it could be the fault of, and sys.stdout is a text of the parent's
+                os.write(2, f"\n{text}\n".encode())
+
         try:
             os.chdir(MUTANTS)
             killers = Path(f"{function}.killers")
@@ -293,10 +300,17 @@ class Children:
             for cache in self.caches:
                 cache.cache_clear()  # what the parent worked out, without a mutant
             took = state().duration_by_test
-            signal.signal(signal.SIGPROF, lambda *_: os._exit(TIMEOUT))
+            test = ""
+
+            def late(*_: object) -> NoReturn:
+                capture.suspend_global_capture()
+                complain(f"{test} did not end")
+                os._exit(TIMEOUT)
+
+            signal.signal(signal.SIGPROF, late)
             for test in sorted(tests, key=lambda test: (-kills[test], took.get(test, 0.0))):
                 # The clock is that of this process alone, on however busy a machine.
-                signal.setitimer(signal.ITIMER_PROF, PATIENCE * (1 + took.get(test, 0.0)))
+                signal.setitimer(signal.ITIMER_PROF, PATIENCE * (3 + took.get(test, 0.0)))
                 self.items[test].ihook.pytest_runtest_protocol(item=self.items[test], nextitem=None)
                 if self.failure:
                     if function:
@@ -304,9 +318,12 @@ class Children:
                             file.write(f"{test}\n")
                     break
             capture.stop_global_capturing()
-            print(self.failure, file=sys.stdout, flush=True)  # which mutmut shows of the run without a mutant only
+            if self.failure:
+                complain(self.failure)
             status = int(bool(self.failure))
         finally:
+            if status == SUSPICIOUS:
+                complain(traceback.format_exc())
             os._exit(status)
 
 
