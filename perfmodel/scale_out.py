@@ -140,9 +140,9 @@ def _up(quotient: float) -> int:
 def advise(job: Job, machine: Machine) -> tuple[Advice, ...]:
     """What the job calls for, the most urgent first; ("stay on one GPU",) when it calls for nothing.
 
-    A model whose state does not fit must be split, whatever the deadline, and counts in whole copies from then on (`gpus_to_hold`). Where the state fits and the activations do not, smaller
-    batches or recomputing save them, and may be enough: ask again with what is left. What trains too slowly gets more GPUs. Data that
-    one machine cannot hold is sharded over several.
+    A model whose state does not fit must be split, whatever the deadline, and counts in whole copies from then on (`gpus_to_hold`).
+    Where the state fits and the activations do not, smaller batches or recomputing save them, and may be enough: ask again with what
+    is left. What trains too slowly gets more GPUs. Data that one machine cannot hold is sharded over several.
 
     >>> small = Job(state_bytes=3e6, activations_bytes=1e6, one_gpu_s=60, deadline_s=3600, data_bytes=47e6)
     >>> advise(small, Machine(card_bytes=32e9, storage_bytes=4e12))

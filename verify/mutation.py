@@ -56,8 +56,8 @@ SUSPICIOUS = 35
 TIMEOUT = 36
 """And of one whose tests did not end."""
 PATIENCE = 10
-"""A test may take so many times what it took without a mutant, and three seconds more, in which a slow machine reads all pages for the
-first time; mutmut's own limit is for all tests together."""
+"""A test may take so many times what it took without a mutant and three seconds, in which a slow machine reads all pages for the first
+time; mutmut's own limit is for all tests together."""
 
 
 class Mutant(NamedTuple):

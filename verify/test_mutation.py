@@ -198,7 +198,16 @@ def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path
     def mutate() -> tuple[int, str]:
         command = [sys.executable, "-m", "verify.mutation", "toy.half"]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300)
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=300,
+        )
         return done.returncode, done.stdout
 
     tests.write_text("from toy.half import half\n\n\ndef test_half():\n    assert half(0) == 0\n", encoding="utf-8")
@@ -208,6 +217,9 @@ def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path
     tests.write_text("from toy.half import half\n\n\ndef test_half():\n    assert half(6) == 3\n", encoding="utf-8")
     status, text = mutate()
     assert (status, text.splitlines()[-1].split()) == (0, ["all", "2", "2", "0", "0", "0", "0", "100.0%"]), text
+
+    killers = (tmp_path / "mutants" / "toy.half.x_half.killers").read_text(encoding="utf-8").splitlines()
+    assert "tests/test_half.py::test_half" in killers  # they go first for the next mutant of the function
 
     [[_, verdicts]] = json.loads((tmp_path / mutation.KEPT).read_text(encoding="utf-8"))["toy.half"].values()
     assert verdicts == "kk"
@@ -226,3 +238,9 @@ def test_a_weak_test_lets_a_mutant_live_and_a_better_one_kills_it(tmp_path: Path
     )
     status, text = mutate()
     assert (status, text.splitlines()[-1].split()[3]) == (0, "1"), text
+
+    half.write_text("def half(x):\n    return x / 2\n", encoding="utf-8")
+    status, text = mutate()  # what fails without a mutant kills none, and is named
+    assert status == 1, text
+    assert "tests/test_half.py::test_half: " in text
+    assert "assert [2.5, 3.0, 5.0] == [5, 3, 4]" in text
