@@ -25,7 +25,6 @@ MB, GB, GBIT = 1e6, 1e9, 1e9 / 8  # typed here, not imported: expected values co
 NAN, INF = math.nan, math.inf
 DRAM = {"first_s": 100e-9, "beat_s": 0.2e-9}
 V100 = {"peak_flop_per_s": 15.7e12, "bytes_per_s": 900 * GB}
-HDD = {"iops": 100.0, "bytes_per_s": 0.2 * GB}
 from_disk = partial(hardware.read_records_s, iops=100.0, bytes_per_s=0.2 * GB)
 
 
@@ -208,7 +207,7 @@ bad(
 )
 bad(hardware.random_reads_per_s, {}, ({"first_s": 0}, "first_s must be a finite number above 0, got 0"))
 bad(hardware.revolution_s, {}, ({"revolutions_per_minute": 0}, "revolutions_per_minute must be a finite number above 0, got 0"))
-bad(hardware.read_records_s, {"records": 0, "record_bytes": 1, "sequential": True, **HDD},
+bad(hardware.read_records_s, {"records": 0, "record_bytes": 1, "sequential": True, "iops": 100.0, "bytes_per_s": 0.2 * GB},
     ({"records": -1}, "records must be a whole number of at least 0, got -1"),
     ({"record_bytes": -1}, "record_bytes must be a finite number of at least 0, got -1"),
     ({"iops": 0}, "iops must be a finite number above 0, got 0"),

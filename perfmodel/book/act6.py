@@ -62,25 +62,15 @@ for _word, _count in (("two", _two), ("three", _three_gpus), ("eight", _eight_gp
     _model(f"scale.one_gpu_{_word}", collectives.one_gpu_s(gpus=int(_count.value), **_step), "ms", f"all to one GPU and back, with {_word} GPUs",
            _book, "2*(n-1)*S/B", n=_count, S=_S, B=_B)  # fmt: skip
 
-# When the message is tiny: the latency of each step is all there is.
+# When the message is tiny, or the ring is long: what the latency of each step adds up to.
 _tiny = _given("tiny.gradient", 1 * KB, "KB", "a gradient so small that only latency counts", HERE)
 _alpha = _given("tiny.latency", 5 * US, "µs", "the latency of one transfer", HERE)
 _model("tiny.ring", collectives.ring_s(gradient_bytes=_tiny.value, gpus=int(_eight_gpus.value), link_bytes_per_s=_B.value, latency_s=_alpha.value), "µs",
        "a ring over eight GPUs with a tiny gradient", RING, "2*(n-1)*(alpha + S/(n*B))", n=_eight_gpus, alpha=_alpha, S=_tiny, B=_B)  # fmt: skip
-_model(
-    "tiny.latencies",
-    2 * (_eight_gpus.value - 1) * _alpha.value,
-    "µs",
-    "the latencies alone of that ring",
-    RING,
-    "2*(n-1)*alpha",
-    n=_eight_gpus,
-    alpha=_alpha,
-)
-
 _many = _given("scale.many", 1024, "", "so many GPUs that the latencies of a ring count", HERE)
-_model("scale.many_latencies", 2 * (_many.value - 1) * _alpha.value, "ms", "the latencies alone of a ring over so many GPUs", RING,
-       "2*(n-1)*alpha", n=_many, alpha=_alpha)  # fmt: skip
+for _name, _count, _unit in (("tiny.latencies", _eight_gpus, "µs"), ("scale.many_latencies", _many, "ms")):
+    _model(_name, 2 * (_count.value - 1) * _alpha.value, _unit, "the latencies alone of such a ring, one for each step", RING,
+           "2*(n-1)*alpha", n=_count, alpha=_alpha)  # fmt: skip
 
 # The book's NVLink ring: eight V100s.
 _v = _given("nvlink.gpus", 8, "", "the V100s of the book's larger server", _book)

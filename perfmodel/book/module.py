@@ -311,7 +311,7 @@ EXAMPLES = (
 )
 for _what, _name, _item in (each for each in EXAMPLES if each.job.one_gpu_s > each.job.deadline_s):
     _inputs, _ceil = {"t": _of(f"jobs.{_name}_time"), "d": _of(f"jobs.{_name}_deadline"), "e": _efficiency}, "ceil(t/(d*e))"
-    _split = scale_out.gpus_to_hold(_item, MACHINE)
+    _split = scale_out.gpus_to_hold(_item, MACHINE) if "split the model" in scale_out.advise(_item, MACHINE) else 1
     if _split > 1:
         _inputs["p"] = _model(f"jobs.{_name}_split", _split, "", f"the GPUs that hold one copy of {_what}", MODULE_MODEL,
                               "ceil(m/c)", m=_of(f"jobs.{_name}_memory"), c=_card)  # fmt: skip
