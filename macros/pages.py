@@ -29,7 +29,7 @@ from perfmodel.units import NONE
 if TYPE_CHECKING:
     from macros.audit import Audit
 
-KIND_WORDS = {"given": "given", "model": "computed", "run": "training run", "measured": "measured"}
+KIND_WORDS = {"given": "given", "model": "computed", "run": "run", "measured": "measured"}
 Late = Callable[["Audit", Callable[[str], str]], str]  # (audit, page path -> link) -> HTML
 
 

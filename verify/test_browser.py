@@ -166,6 +166,16 @@ def axe(visitor: b.Visitor, url: str, **window: Any) -> list[str]:
     return [f"{url}: {problem}" for problem in b.accessible(page)]
 
 
+def test_the_way_to_the_symbols_is_one_word_beside_a_wide_formula(visitor: b.Visitor, served: str) -> None:
+    page = visitor.open(f"{served}/module/2-processes.html", width=320)
+    b.reveal(page)
+    lines = """[...document.querySelectorAll(".symbols-link")].map((link) => {
+      const range = document.createRange(); range.selectNodeContents(link); return range.getClientRects().length; })"""
+    assert set(page.evaluate(lines)) == {1}
+    page.evaluate(f"{{ {STYLE.format('.md-typeset .symbols-link { white-space: normal; overflow-wrap: anywhere }')} }}")
+    assert 2 in page.evaluate(lines)
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize(("width", "scheme", "paths"), [(1280, "light", KINDS[:3]), (360, "dark", KINDS[1:])])
 def test_axe_finds_nothing(visitor: b.Visitor, served: str, width: int, scheme: str, paths: tuple[str, ...]) -> None:
